@@ -1,1 +1,15 @@
-//! s
+//! What every part of the appliance stands on: clock, issues, named spawn, shutdown, metrics.
+//!
+//! **Invariants**: nothing here knows a part of the product by name; every thread and task of
+//! the appliance is started through [`spawn`] and so has a name in a debugger and in `top`.
+
+pub mod clock;
+pub mod issues;
+pub mod metrics;
+pub mod shutdown;
+pub mod spawn;
+
+pub use clock::{Clock, SystemClock, TestClock};
+pub use issues::{Issue, IssueState, Issues, Severity};
+pub use metrics::{Measure, Metrics};
+pub use shutdown::Shutdown;

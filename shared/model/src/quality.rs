@@ -6,7 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 /// An OPC UA status code, whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Quality(pub u32);
 

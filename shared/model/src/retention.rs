@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// How long samples of a tag stay in history.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub enum Retention {
     /// One day, the default.
     #[default]

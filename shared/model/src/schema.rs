@@ -38,7 +38,8 @@ impl Schema {
     pub fn check(&self, value: ValueRef<'_>) -> Result<(), Mismatch> {
         let kind = value.kind();
         if !self.kinds.is_empty() && kind != Kind::Null {
-            let widened = matches!(kind, Kind::Int | Kind::UInt) && self.kinds.contains(&Kind::Float);
+            let widened =
+                matches!(kind, Kind::Int | Kind::UInt) && self.kinds.contains(&Kind::Float);
             if !widened && !self.kinds.contains(&kind) {
                 return Err(Mismatch::Kind);
             }

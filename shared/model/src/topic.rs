@@ -114,11 +114,15 @@ pub enum Place<'a> {
 /// Finds where `topic` lies below `root` (`mr/v1` by default).
 #[must_use]
 pub fn place<'a>(root: &str, topic: &'a str) -> Place<'a> {
-    let Some(rest) = topic.strip_prefix(root) else { return Place::Plain };
+    let Some(rest) = topic.strip_prefix(root) else {
+        return Place::Plain;
+    };
     let Some(rest) = rest.strip_prefix('/') else {
         return if rest.is_empty() { Place::Reserved } else { Place::Plain };
     };
-    let Some((workspace, rest)) = rest.split_once('/') else { return Place::Reserved };
+    let Some((workspace, rest)) = rest.split_once('/') else {
+        return Place::Reserved;
+    };
     if workspace.is_empty() || rest.is_empty() {
         return Place::Reserved;
     }
