@@ -1,0 +1,122 @@
+//! The shared batch without a disk: who is woken, when, and what is refused.
+
+use super::*;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::task::Wake;
+
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+impl Wake for Counted {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn records(count: usize, bytes: usize) -> RecordBuf {
+    let mut buf = RecordBuf::new();
+    for _ in 0..count {
+        buf.push(&vec![7; bytes]);
+    }
+    buf
+}
+
+fn commit(queue: &Queue) {
+    let mut batch = Batch::new();
+    assert_eq!(queue.take(&mut batch, None, None), Turn::Commit);
+    queue.done(&mut batch);
+}
+
+#[test]
+fn gives_seqs_in_order_and_wakes_each_waiter_once_a_batch() {
+    let queue = Queue::new(1000, Seq(0), Seq(1));
+    let counted = Arc::new(Counted::default());
+    let waker = Waker::from(Arc::clone(&counted));
+    let mut registration = Registration::default();
+    for round in 1..=3 {
+        for first in [round * 4 - 3, round * 4 - 1] {
+            let range =
+                queue.append(&mut records(2, 10), Some((&waker, &mut registration))).expect("room");
+            assert_eq!(range, SeqRange { first: Seq(first as u64), count: 2 });
+        }
+        assert_eq!(counted.0.load(Ordering::SeqCst), round - 1);
+        commit(&queue);
+        assert_eq!(counted.0.load(Ordering::SeqCst), round);
+        assert_eq!(queue.durable(), Seq(round as u64 * 4));
+    }
+}
+
+#[test]
+fn is_full_by_bytes_and_tells_when_there_is_room() {
+    let queue = Queue::new(100, Seq(0), Seq(1));
+    let counted = Arc::new(Counted::default());
+    let waker = Waker::from(Arc::clone(&counted));
+    queue.append(&mut records(2, 30), None).expect("room");
+    let mut more = records(1, 40);
+    assert_eq!(queue.append(&mut more, None), Err(AppendError::Full));
+    assert_eq!(more.count(), 1, "a refused buffer is untouched");
+    queue.wait_for_space(&waker);
+    queue.wait_for_space(&waker);
+    // In flight still counts.
+    let mut batch = Batch::new();
+    assert_eq!(queue.take(&mut batch, None, None), Turn::Commit);
+    assert_eq!(queue.append(&mut more, None), Err(AppendError::Full));
+    assert_eq!(counted.0.load(Ordering::SeqCst), 0);
+    queue.done(&mut batch);
+    assert_eq!(counted.0.load(Ordering::SeqCst), 1);
+    queue.append(&mut more, None).expect("room again");
+    assert!(more.is_empty());
+}
+
+#[test]
+fn refuses_what_can_never_fit() {
+    let queue = Queue::new(100, Seq(0), Seq(1));
+    let refused = queue.append(&mut records(1, 100), None);
+    assert_eq!(refused, Err(AppendError::TooLarge { bytes: 104, limit_bytes: 100 }));
+}
+
+#[test]
+fn closing_refuses_appends_and_keeps_what_is_queued() {
+    let queue = Queue::new(100, Seq(0), Seq(1));
+    queue.append(&mut records(1, 1), None).expect("open");
+    queue.close();
+    assert_eq!(queue.append(&mut records(1, 1), None), Err(AppendError::Closed));
+    commit(&queue);
+    assert_eq!(queue.take(&mut Batch::new(), None, None), Turn::Finish);
+    assert_eq!(queue.durable(), Seq(1));
+}
+
+#[test]
+fn who_waits_for_a_commit_learns_of_the_end() {
+    let queue = Queue::new(100, Seq(0), Seq(1));
+    let counted = Arc::new(Counted::default());
+    let waker = Waker::from(Arc::clone(&counted));
+    queue.append(&mut records(1, 1), None).expect("open");
+    assert_eq!(queue.poll_durable(Seq(1), &waker), Poll::Pending);
+    queue.finish(&mut Batch::new());
+    assert_eq!(counted.0.load(Ordering::SeqCst), 1);
+    assert_eq!(queue.poll_durable(Seq(1), &waker), Poll::Ready(Err(AppendError::Closed)));
+}
+
+#[test]
+fn an_idle_writer_is_woken_by_the_first_append() {
+    let queue = Arc::new(Queue::new(100, Seq(0), Seq(1)));
+    let writer = std::thread::spawn({
+        let queue = Arc::clone(&queue);
+        move || commit(&queue)
+    });
+    queue.append(&mut records(1, 1), None).expect("room");
+    writer.join().expect("the writer commits");
+    assert_eq!(queue.durable(), Seq(1));
+}
+
+#[test]
+fn a_commit_waits_for_its_earliest_start() {
+    let queue = Queue::new(100, Seq(0), Seq(1));
+    queue.append(&mut records(1, 1), None).expect("room");
+    let earliest = Instant::now() + std::time::Duration::from_millis(20);
+    assert_eq!(queue.take(&mut Batch::new(), Some(earliest), None), Turn::Commit);
+    assert!(Instant::now() >= earliest);
+    assert_eq!(queue.take(&mut Batch::new(), None, Some(Instant::now())), Turn::Due);
+}
