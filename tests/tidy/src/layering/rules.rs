@@ -1,0 +1,126 @@
+//! The table: tiers, allowed edges, owners of foreign engines, and what has to stay light.
+//!
+//! It says what docs/architecture.md says under "Who may use whom"; a new row or edge comes with a
+//! decision page.
+//!
+//! **Invariants**
+//! - An edge that is not here does not exist; dev-dependencies may use anything that is not above.
+
+/// One crate of the workspace.
+pub(super) struct Crate {
+    pub(super) name: &'static str,
+    pub(super) tier: u8,
+    pub(super) may_use: &'static [&'static str],
+}
+
+/// All rules about dependencies.
+pub(super) struct Rules {
+    pub(super) crates: &'static [Crate],
+    /// A foreign package, and the crates that may depend on it.
+    pub(super) owners: &'static [(&'static str, &'static [&'static str])],
+    /// A crate, and what nothing below it may bring.
+    pub(super) free_of: &'static [(&'static str, &'static [&'static str])],
+    /// What is no default member.
+    pub(super) heavy: &'static [&'static str],
+    /// What no default member brings.
+    pub(super) heavy_engines: &'static [&'static str],
+}
+
+impl Rules {
+    pub(super) fn of(&self, name: &str) -> Option<&'static Crate> {
+        self.crates.iter().find(|rule| rule.name == name)
+    }
+}
+
+const MODEL: &str = "millrace-model";
+const CONTRACT: &str = "millrace-contract";
+const CLIENT: &str = "millrace-client";
+const JOURNAL: &str = "millrace-journal";
+const SUPERVISOR: &str = "millrace-supervisor";
+const ACCESS: &str = "millrace-access";
+const ADMISSION: &str = "millrace-admission";
+const CATALOG: &str = "millrace-catalog";
+const BROKER: &str = "millrace-broker";
+const HISTORIAN: &str = "millrace-historian";
+const API: &str = "millrace-api";
+const SERVICE: &str = "millrace-service";
+const LAB: &str = "millrace-lab";
+const HARNESS: &str = "millrace-harness";
+
+/// Runtimes, sockets, files: not in what also builds for a browser.
+const NOT_IN_SHARED: &[&str] =
+    &["tokio", "mio", "socket2", "reqwest", "hyper", "rustls", "rusqlite", "parquet", "tempfile"];
+
+pub(super) const RULES: Rules = Rules {
+    crates: &[
+        Crate { name: MODEL, tier: 0, may_use: &[] },
+        Crate { name: JOURNAL, tier: 0, may_use: &[] },
+        Crate { name: SUPERVISOR, tier: 0, may_use: &[MODEL] },
+        Crate { name: "millrace-tidy", tier: 0, may_use: &[] },
+        Crate { name: "millrace-xtask", tier: 0, may_use: &[] },
+        Crate { name: ACCESS, tier: 1, may_use: &[MODEL, SUPERVISOR] },
+        Crate { name: ADMISSION, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
+        Crate { name: CATALOG, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
+        Crate { name: BROKER, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
+        Crate { name: HISTORIAN, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
+        Crate { name: CONTRACT, tier: 2, may_use: &[MODEL] },
+        Crate { name: CLIENT, tier: 3, may_use: &[MODEL, CONTRACT] },
+        Crate { name: API, tier: 3, may_use: &[MODEL, CONTRACT, SUPERVISOR, ACCESS] },
+        Crate {
+            name: SERVICE,
+            tier: 4,
+            may_use: &[
+                MODEL, CONTRACT, CLIENT, JOURNAL, SUPERVISOR, ACCESS, ADMISSION, CATALOG, BROKER,
+                HISTORIAN, API,
+            ],
+        },
+        // They see the appliance as a black box.
+        Crate { name: LAB, tier: 4, may_use: &[MODEL, CONTRACT, CLIENT] },
+        Crate { name: HARNESS, tier: 4, may_use: &[MODEL, CONTRACT, CLIENT] },
+        // It throws bytes at the parsers themselves.
+        Crate {
+            name: "millrace-fuzz",
+            tier: 4,
+            may_use: &[MODEL, CONTRACT, JOURNAL, ACCESS, ADMISSION, CATALOG, BROKER, HISTORIAN],
+        },
+    ],
+    owners: &[
+        ("rusqlite", &[CATALOG]),
+        ("parquet", &[HISTORIAN]),
+        ("zstd", &[HISTORIAN]),
+        ("axum", &[API]),
+        ("tower-http", &[API]),
+        ("hyper-util", &[API]),
+        ("rcgen", &[API]),
+        ("argon2", &[ACCESS]),
+        ("blake3", &[ACCESS]),
+        ("prometheus-client", &[SUPERVISOR]),
+        ("reqwest", &[CLIENT, HARNESS]),
+        ("toml", &[SERVICE]),
+        ("clap", &[SERVICE, LAB, "millrace-xtask"]),
+        ("tracing-subscriber", &[SERVICE]),
+        ("tracing-appender", &[SERVICE]),
+        ("rustix", &[LAB]),
+    ],
+    free_of: &[
+        (MODEL, NOT_IN_SHARED),
+        (CONTRACT, NOT_IN_SHARED),
+        (JOURNAL, &["tokio", "serde_json"]),
+        (ADMISSION, &["rusqlite", "parquet", "axum", "rustls"]),
+        (BROKER, &["rusqlite", "parquet", "axum"]),
+        (HISTORIAN, &["rusqlite", "axum", "rustls"]),
+        (CATALOG, &["parquet", "axum", "rustls"]),
+        ("millrace-xtask", &["tokio", "serde"]),
+    ],
+    heavy: &[SERVICE, CLIENT, LAB, HARNESS],
+    heavy_engines: &[
+        "libduckdb-sys",
+        "tauri",
+        "leptos",
+        "openssl-sys",
+        "aws-lc-sys",
+        "reqwest",
+        "clap",
+        "wasm-bindgen-cli-support",
+    ],
+};
