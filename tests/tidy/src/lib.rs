@@ -14,6 +14,8 @@ mod heads;
 #[cfg(test)]
 mod layering;
 #[cfg(test)]
+mod licenses;
+#[cfg(test)]
 mod links;
 #[cfg(test)]
 mod manifests;

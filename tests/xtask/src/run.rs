@@ -42,17 +42,18 @@ pub(crate) fn run(place: &Place, options: &Options) -> Result<()> {
     let binary = build_service(place, !options.dev)?;
     let mut millrace = Command::new(&binary);
     millrace.arg("run");
+    let mut others = format!("'{}'", binary.display());
     if !options.plain {
         let data = options.data.clone().unwrap_or_else(|| place.demo_data());
+        others.push_str(&format!(" --data '{}'", data.display()));
         std::fs::create_dir_all(&data)
             .with_context(|| format!("create the data folder {}", data.display()))?;
         millrace.arg("--demo").arg("--data").arg(&data);
-        println!("Starting the demo; its data is kept in {}", data.display());
     } else if let Some(data) = &options.data {
         millrace.arg("--data").arg(data);
     }
     millrace.args(&options.rest);
-    println!("For the other commands: {}", binary.display());
+    println!("In another terminal:  alias millrace=\"{others}\"");
     become_it(&mut millrace)
 }
 

@@ -25,6 +25,7 @@ use crate::{mqtt, process, setup};
 const VALUES: usize = 200;
 /// The first start under Wine sets up its prefix.
 const START_MAX: Duration = Duration::from_secs(120);
+const END_MAX: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(100);
 const MINGW_PACKAGE: &str = "gcc-mingw-w64-x86-64-posix";
 const WINE_PACKAGE: &str = "wine64";
@@ -183,6 +184,7 @@ impl Trial {
         }
         println!("{VALUES} values acknowledged; ending it without warning.");
         drop(first);
+        self.is_gone()?;
         let _second = self.start()?;
         let csv = self.millrace(&[
             "query",
@@ -225,6 +227,18 @@ impl Trial {
         Ok(running)
     }
 
+    /// Waits until nobody listens any more: what was ended was the appliance, not a script around it.
+    fn is_gone(&self) -> Result<()> {
+        let started = Instant::now();
+        while TcpStream::connect_timeout(&self.mqtt, POLL).is_ok() {
+            if started.elapsed() > END_MAX {
+                bail!("the appliance still listens {END_MAX:?} after it was ended");
+            }
+            thread::sleep(POLL);
+        }
+        Ok(())
+    }
+
     fn millrace(&self, arguments: &[&str]) -> Result<String> {
         process::read(&mut self.wine(arguments))
             .with_context(|| format!("the appliance said:\n{}", self.output()))
@@ -255,20 +269,17 @@ fn free_address() -> Result<SocketAddr> {
     listener.local_addr().context("read the free port")
 }
 
-/// The client id and the secret out of what `client add` prints: the last word of the line that names
-/// each.
+/// The client id and the secret out of what `client add` prints: the lines `id ...` and `secret ...`.
 fn credentials(printed: &str) -> Result<(String, String)> {
-    let last_word = |name: &str| {
-        printed
-            .lines()
-            .find(|line| line.to_lowercase().trim_start().starts_with(name))
-            .and_then(|line| line.split_whitespace().next_back())
-            .map(str::to_owned)
+    let named = |name: &str| {
+        printed.lines().find_map(|line| {
+            let mut words = line.split_whitespace();
+            (words.next() == Some(name)).then(|| words.next().map(str::to_owned)).flatten()
+        })
     };
-    let id = last_word("client id").or_else(|| last_word("id"));
-    match (id, last_word("secret")) {
+    match (named("id"), named("secret")) {
         (Some(id), Some(secret)) => Ok((id, secret)),
-        _ => bail!("`millrace client add` printed no client id and secret:\n{printed}"),
+        _ => bail!("`millrace client add` printed no id and secret:\n{printed}"),
     }
 }
 
@@ -278,14 +289,15 @@ mod tests {
 
     #[test]
     fn reads_id_and_secret_off_what_is_printed() {
-        let printed = "Client press-4 added.\r\n  Client id:  press-4\r\n  Secret:     abc.def\r\n\r\nKeep it.\r\n";
+        let printed =
+            "id      press-4\r\nsecret  abc.def\r\ninbox   mr/v1/main/_ingress/press-4/<path>\r\n";
         let (id, secret) = credentials(printed).expect("both are there");
         assert_eq!((id.as_str(), secret.as_str()), ("press-4", "abc.def"));
     }
 
     #[test]
     fn says_what_was_printed_when_the_secret_is_missing() {
-        let error = credentials("Client id: press-4\n").expect_err("no secret");
-        assert!(error.to_string().contains("Client id: press-4"), "{error}");
+        let error = credentials("id  press-4\n").expect_err("no secret");
+        assert!(error.to_string().contains("id  press-4"), "{error}");
     }
 }
