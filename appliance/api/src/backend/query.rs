@@ -1,0 +1,110 @@
+//! Questions about tags and history, and their answers.
+
+use millrace_model::{Quality, TagId, Timestamp, Value, WorkspaceNumber};
+
+/// A page of anything.
+#[derive(Clone, Debug)]
+pub struct PageOf<T> {
+    /// The entries.
+    pub items: Vec<T>,
+    /// Whether there are more after the last.
+    pub more: bool,
+}
+
+/// Which tags to list. All conditions hold together.
+pub struct TagQuery<'a> {
+    /// The workspace.
+    pub workspace: WorkspaceNumber,
+    /// The path begins with this text.
+    pub prefix: &'a str,
+    /// The path, unit or description contains this text, letter case aside; empty = all.
+    pub search: &'a str,
+    /// The path comes after this one in byte order.
+    pub after: Option<&'a str>,
+    /// At most so many.
+    pub limit: usize,
+    /// The path is one that the caller may see and asked for.
+    pub visible: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+/// One sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// When it was measured.
+    pub source_time: Timestamp,
+    /// When it was taken in.
+    pub receive_time: Timestamp,
+    /// Its quality.
+    pub quality: Quality,
+    /// Its value.
+    pub value: Value,
+    /// The journal's number of it.
+    pub seq: u64,
+}
+
+/// A place between two samples of a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SamplePosition {
+    /// Source time of the sample before it.
+    pub source_time: Timestamp,
+    /// Seq of the sample before it.
+    pub seq: u64,
+}
+
+/// Which samples to read.
+#[derive(Clone, Debug)]
+pub struct RawQuery {
+    /// The tag.
+    pub tag: TagId,
+    /// Source time from here, included.
+    pub from: Timestamp,
+    /// Source time to here, not included.
+    pub to: Timestamp,
+    /// Only what lies after this place.
+    pub after: Option<SamplePosition>,
+    /// At most so many.
+    pub limit: usize,
+    /// The page ends early, after at least one sample, once its text values take this much.
+    pub bytes_max: usize,
+}
+
+/// A page of samples.
+#[derive(Clone, Debug)]
+pub struct RawPage {
+    /// In the order of (source time, seq).
+    pub samples: Vec<Sample>,
+    /// Whether there are more after the last.
+    pub more: bool,
+}
+
+/// What to condense.
+#[derive(Clone, Debug)]
+pub struct RangeQuery {
+    /// The tag.
+    pub tag: TagId,
+    /// From here, included.
+    pub from: Timestamp,
+    /// To here, not included.
+    pub to: Timestamp,
+    /// How many intervals of equal length.
+    pub points: usize,
+}
+
+/// One interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bucket {
+    /// Where it starts.
+    pub start: Timestamp,
+    /// Samples in it, of whatever kind.
+    pub count: u64,
+    /// Its smallest number; `None` without numbers.
+    pub min: Option<f64>,
+    /// Its largest number.
+    pub max: Option<f64>,
+    /// Its first number.
+    pub first: Option<f64>,
+    /// Its last number.
+    pub last: Option<f64>,
+    /// Mean of its numbers; `None` also when the historian does not compute it.
+    pub mean: Option<f64>,
+}

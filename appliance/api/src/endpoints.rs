@@ -1,0 +1,61 @@
+//! The endpoints, a file per resource.
+#![expect(unused_qualifications, reason = "the macro that describes endpoints writes them")]
+
+pub(crate) mod audit;
+pub(crate) mod clients;
+pub(crate) mod history;
+pub(crate) mod issues;
+pub(crate) mod ledger;
+pub(crate) mod oauth;
+pub(crate) mod people;
+pub(crate) mod raw;
+pub(crate) mod session;
+pub(crate) mod system;
+pub(crate) mod tags;
+
+use crate::backend::Principal;
+use crate::convert::Workspaces;
+use crate::error::{ApiError, Result};
+use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
+use crate::state::Api;
+use millrace_model::{Tag, WorkspaceNumber};
+
+/// A limit parameter: the default when absent, refused when 0 or above the most.
+pub(crate) fn limit(asked: Option<usize>, default: usize, most: usize) -> Result<usize> {
+    match asked {
+        None => Ok(default),
+        Some(limit) if (1..=most).contains(&limit) => Ok(limit),
+        Some(_) => Err(ApiError::bad_parameter("limit", format!("Give 1 to {most}."))),
+    }
+}
+
+fn page_limit(asked: Option<usize>) -> Result<usize> {
+    limit(asked, PAGE_DEFAULT, PAGE_MAX)
+}
+
+/// The workspace with this name, if the caller may see it. A client is told "not found" of
+/// others, whether they exist or not.
+pub(crate) fn find_workspace(
+    api: &Api,
+    principal: &Principal,
+    name: &str,
+) -> Result<WorkspaceNumber> {
+    let found = Workspaces::of(api.backend()).number(name);
+    found
+        .filter(|number| principal.sees_workspace(*number))
+        .ok_or_else(|| ApiError::not_found("There is no such workspace."))
+}
+
+/// The tag at this path, if the caller may read it.
+fn find_tag(
+    api: &Api,
+    principal: &Principal,
+    workspace: WorkspaceNumber,
+    path: &str,
+) -> Result<Tag> {
+    if !principal.reads(workspace, path) {
+        return Err(ApiError::forbidden("This client may not read this path.").at("path"));
+    }
+    let found = api.backend().tag(workspace, path);
+    found.ok_or_else(|| ApiError::not_found("There is no such tag.").at("path"))
+}

@@ -1,0 +1,75 @@
+//! The OpenAPI document, made from the endpoints' own descriptions.
+
+use crate::endpoints::{
+    audit, clients, history, issues, ledger, oauth, people, raw, session, system, tags,
+};
+use crate::live;
+use millrace_contract::v1;
+use std::sync::OnceLock;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, Ref, ResponseBuilder};
+use utoipa::{Modify, OpenApi};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Millrace",
+        version = "1.0.0",
+        description = "The HTTP API of a Millrace appliance. Lists come in pages: pass a page's \
+                       `next` as `after` for the one behind it. Errors have a closed list of \
+                       codes, a sentence, and the field at fault.",
+        license(name = "MIT OR Apache-2.0"),
+    ),
+    paths(
+        oauth::token, session::login, session::logout, session::claim_state, session::claim,
+        session::me, people::list, people::create, audit::list, clients::list, clients::get,
+        clients::create, clients::revoke, tags::workspaces, tags::list, tags::get, tags::create,
+        tags::update, history::last, history::range, raw::raw, ledger::get, issues::list,
+        issues::acknowledge, system::root, system::live, system::ready, system::metrics,
+        system::version, system::overview, system::config, system::openapi, live::live,
+    ),
+    components(schemas(v1::ErrorBody, v1::FromClient, v1::ToClient<'_>)),
+    modifiers(&Common),
+)]
+struct Document;
+
+/// What holds for every endpoint.
+struct Common;
+
+impl Modify for Common {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
+        for operation in document.paths.paths.values_mut().flat_map(operations) {
+            if operation.responses.responses.contains_key("default") {
+                continue;
+            }
+            let body =
+                ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
+            let response = ResponseBuilder::new()
+                .description("An error; its code tells which.")
+                .content("application/json", body)
+                .build();
+            operation.responses.responses.insert("default".to_owned(), response.into());
+        }
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let methods = [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete];
+    methods.into_iter().filter_map(Option::as_mut)
+}
+
+/// The document as JSON text.
+pub fn document() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let mut text = Document::openapi()
+            .to_pretty_json()
+            .expect("the document has string keys and no failing serializers");
+        text.push('\n');
+        text
+    })
+}

@@ -1,0 +1,56 @@
+//! The router: every endpoint at its address, with the guard and the roles table around.
+
+use crate::authorize::authorize;
+use crate::backend::Backend;
+use crate::endpoints::{
+    audit, clients, history, issues, ledger, oauth, people, raw, session, system, tags,
+};
+use crate::guard::guard;
+use crate::live;
+use crate::state::{Api, Settings};
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use std::sync::Arc;
+
+/// The whole API around a backend. Each request must carry its [`crate::Peer`], as
+/// [`crate::serve`] gives it.
+pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
+    let api = Api::new(backend, settings);
+    let workspace = Router::new()
+        .route("/tags", get(tags::list).post(tags::create))
+        .route("/tag", get(tags::get).patch(tags::update))
+        .route("/last", get(history::last))
+        .route("/raw", get(raw::raw))
+        .route("/range", get(history::range));
+    let v1 = Router::new()
+        .route("/openapi.json", get(system::openapi))
+        .route("/version", get(system::version))
+        .route("/overview", get(system::overview))
+        .route("/config", get(system::config))
+        .route("/claim", get(session::claim_state).post(session::claim))
+        .route("/login", post(session::login))
+        .route("/logout", post(session::logout))
+        .route("/me", get(session::me))
+        .route("/live", get(live::live))
+        .route("/issues", get(issues::list))
+        .route("/issues/{key}/acknowledge", post(issues::acknowledge))
+        .route("/ledger", get(ledger::get))
+        .route("/audit", get(audit::list))
+        .route("/people", get(people::list).post(people::create))
+        .route("/clients", get(clients::list).post(clients::create))
+        .route("/clients/{id}", get(clients::get).delete(clients::revoke))
+        .route("/workspaces", get(tags::workspaces))
+        .nest("/workspaces/{workspace}", workspace);
+    Router::new()
+        .route("/", get(system::root))
+        .route("/health/live", get(system::live))
+        .route("/health/ready", get(system::ready))
+        .route("/metrics", get(system::metrics))
+        .route("/oauth/token", post(oauth::token))
+        .nest("/api/v1", v1)
+        .route_layer(from_fn_with_state(api.clone(), authorize))
+        .fallback(system::nothing_here)
+        .layer(from_fn_with_state(api.clone(), guard))
+        .with_state(api)
+}

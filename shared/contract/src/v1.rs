@@ -1,0 +1,27 @@
+//! Version 1 of the API, below `/api/v1`.
+
+pub mod audit;
+pub mod client;
+pub mod error;
+pub mod issue;
+pub mod ledger;
+pub mod live;
+pub mod page;
+pub mod person;
+pub mod sample;
+pub mod session;
+pub mod system;
+pub mod tag;
+
+pub use audit::AuditEntry;
+pub use client::{Client, ClientsCreated, CreatedClient, NewClients};
+pub use error::{ErrorBody, ErrorCode, ErrorDetail, OAuthError};
+pub use issue::{Issue, Severity};
+pub use ledger::{ClientLedger, Counts, Ledger};
+pub use live::{FromClient, ToClient};
+pub use page::Page;
+pub use person::{NewPerson, Person, Role};
+pub use sample::{Bucket, LastValue, Range, Sample};
+pub use session::{Claim, ClaimState, Identity, IdentityKind, Login, OAuthToken, Session};
+pub use system::{ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Overview, Version};
+pub use tag::{Kind, NewTag, Retention, Schema, Tag, TagChange, Workspace};
