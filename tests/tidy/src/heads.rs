@@ -8,7 +8,7 @@ use crate::tree::File;
 use crate::tree::{files, none, one};
 
 /// Shorter than this says nothing.
-const HEAD_CHARACTERS_MIN: usize = 8;
+const HEAD_CHARACTERS_MIN: usize = 6;
 /// What a skeleton writes.
 const PLACEHOLDER: &str = "to be filled";
 
