@@ -1,0 +1,211 @@
+//! One connection's way through the gate.
+//!
+//! `begin` once per read, `offer` for each publish, `submit` once. Judged in the order of cost;
+//! permission and rate come before a byte of the payload is looked at.
+//!
+//! A batch pays one value before it is parsed and the rest element by element: the elements that
+//! are over the rate are refused, those before are not.
+//!
+//! **Invariants**: nothing allocates for a number on a topic that is known; an element of a batch
+//! is held against the client's permissions like a publish of its own.
+
+mod desk;
+
+use crate::client::Client;
+use crate::decision::{BatchDecision, Decision, ElementDecision, Submitted};
+use crate::gate::Gate;
+use crate::session::desk::Desk;
+use crate::shape::{Parser, Sent, Sink};
+use crate::topics::{Entry, Topics};
+use millrace_journal::Registration;
+use millrace_model::limits::BATCH_ELEMENTS_MAX;
+use millrace_model::{ClientNumber, Refusal};
+use std::sync::Arc;
+use std::task::Waker;
+
+/// Above this many collected bytes a connection should submit before it offers more.
+const SUBMIT_SOON_BYTES: usize = 1024 * 1024;
+
+/// The gate, opened for one connection.
+#[derive(Debug)]
+pub struct Session {
+    desk: Desk,
+    /// By whole topic.
+    topics: Topics,
+    /// By tag path, from entrances without inbox topics.
+    paths: Topics,
+    /// By tag path, from elements of batches.
+    elements: Topics,
+    parser: Parser,
+    /// Where the path of a batch's element is put together.
+    joined: String,
+}
+
+impl Session {
+    pub(crate) fn new(gate: Arc<Gate>, client: Arc<Client>) -> Self {
+        Self {
+            desk: Desk::new(gate, client),
+            topics: Topics::default(),
+            paths: Topics::default(),
+            elements: Topics::default(),
+            parser: Parser::new(),
+            joined: String::new(),
+        }
+    }
+
+    /// Whose session it is.
+    #[must_use]
+    pub fn client(&self) -> ClientNumber {
+        self.desk.client().number
+    }
+
+    /// Takes the client's new rights; what was found out under the old ones is forgotten.
+    pub fn set_client(&mut self, client: Arc<Client>) {
+        self.desk.set_client(client);
+        self.topics.forget();
+        self.paths.forget();
+        self.elements.forget();
+    }
+
+    /// Starts a wake: reads the clocks and the namespace's generation once for all its offers.
+    pub fn begin(&mut self) {
+        self.desk.begin();
+    }
+
+    /// Judges a publish on a whole topic, `<root>/<workspace>/_ingress/<client id>/<path>`.
+    pub fn offer(&mut self, topic: &str, payload: &[u8]) -> Decision {
+        let place = match self.topics.find(topic) {
+            Some(place) => place,
+            None => match self.desk.permit_topic(topic) {
+                Ok(path_at) => self.topics.keep(topic, path_at),
+                Err(refusal) => return Decision::Refused(self.desk.refuse(refusal)),
+            },
+        };
+        let Self { desk, topics, elements, parser, joined, .. } = self;
+        judge(desk, topics.entry(place), payload, parser, (elements, joined))
+    }
+
+    /// Judges a value for a tag path, from an entrance that has no inbox topics.
+    pub fn offer_path(&mut self, path: &str, payload: &[u8]) -> Decision {
+        let Self { desk, paths, elements, parser, joined, .. } = self;
+        match place_of(desk, paths, path) {
+            Ok(place) => judge(desk, paths.entry(place), payload, parser, (elements, joined)),
+            Err(refusal) => Decision::Refused(desk.refuse(refusal)),
+        }
+    }
+
+    /// Whether so much is collected that it should be submitted before more is offered.
+    #[must_use]
+    pub fn should_submit(&self) -> bool {
+        self.desk.collected_bytes() >= SUBMIT_SOON_BYTES
+    }
+
+    /// Gives what was collected to the journal, in one append. The waker is called when it is
+    /// durable, or, after [`Submitted::Full`], when to submit again.
+    pub fn submit(&mut self, waker: &Waker, registration: &mut Registration) -> Submitted {
+        self.desk.submit(waker, registration)
+    }
+}
+
+fn place_of(desk: &Desk, paths: &mut Topics, path: &str) -> Result<usize, Refusal> {
+    match paths.find(path) {
+        Some(place) => Ok(place),
+        None => {
+            desk.permit_path(path)?;
+            Ok(paths.keep(path, 0))
+        }
+    }
+}
+
+fn judge(
+    desk: &mut Desk,
+    entry: &mut Entry,
+    payload: &[u8],
+    parser: &mut Parser,
+    (elements, joined): (&mut Topics, &mut String),
+) -> Decision {
+    if let Err(refusal) = desk.pay() {
+        return Decision::Refused(desk.refuse(refusal));
+    }
+    if let Some(value) = Parser::quick(payload) {
+        return one(desk.admit(entry, Sent { value, source_time: None, quality: None }));
+    }
+    let mut collect = Collect { desk, entry, elements, joined, is_paid: true, decision: None };
+    let parsed = parser.parse(payload, &mut collect);
+    let decision = collect.decision.take();
+    match (parsed, decision) {
+        (Ok(()), Some(decision)) => decision,
+        (Ok(()), None) => Decision::Batch(Box::default()),
+        (Err(refusal), _) => Decision::Refused(desk.refuse(refusal)),
+    }
+}
+
+fn one(verdict: Result<u32, Refusal>) -> Decision {
+    match verdict {
+        Ok(first_record) => Decision::Stored { first_record },
+        Err(refusal) => Decision::Refused(refusal),
+    }
+}
+
+/// Takes what the parser finds to the desk.
+struct Collect<'a> {
+    desk: &'a mut Desk,
+    entry: &'a mut Entry,
+    elements: &'a mut Topics,
+    joined: &'a mut String,
+    /// The publish itself has paid for one value.
+    is_paid: bool,
+    decision: Option<Decision>,
+}
+
+impl Sink for Collect<'_> {
+    fn one(&mut self, sent: Sent<'_>) {
+        self.decision = Some(one(self.desk.admit(self.entry, sent)));
+    }
+
+    fn batch(&mut self, element_count: usize) {
+        let elements = Vec::with_capacity(element_count.min(BATCH_ELEMENTS_MAX));
+        self.decision = Some(Decision::Batch(Box::new(BatchDecision { elements })));
+    }
+
+    fn element(&mut self, path: Option<&str>, sent: Result<Sent<'_>, Refusal>) {
+        let verdict = self.judge_element(path, sent);
+        if let Some(Decision::Batch(batch)) = &mut self.decision {
+            batch.elements.push(ElementDecision { path: path.map(Into::into), verdict });
+        }
+    }
+}
+
+impl Collect<'_> {
+    fn judge_element(
+        &mut self,
+        path: Option<&str>,
+        sent: Result<Sent<'_>, Refusal>,
+    ) -> Result<u32, Refusal> {
+        let Self { desk, entry, elements, joined, is_paid, .. } = self;
+        let place = match path {
+            None => Ok(None),
+            Some(path) => {
+                joined.clear();
+                joined.push_str(entry.path());
+                joined.push('/');
+                joined.push_str(path);
+                place_of(desk, elements, joined).map(Some)
+            }
+        };
+        let judged = place.and_then(|place| {
+            if !std::mem::take(is_paid) {
+                desk.pay()?;
+            }
+            Ok((place, sent?))
+        });
+        match judged {
+            Ok((None, sent)) => desk.admit(entry, sent),
+            Ok((Some(place), sent)) => desk.admit(elements.entry(place), sent),
+            Err(refusal) => Err(desk.refuse(refusal)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,300 @@
+//! Where a session's values are judged and its records are collected.
+//!
+//! Samples and definitions are written as they come; refusals are only counted, and become one
+//! record per reason at the end of the submit.
+//!
+//! The receive time is read once per wake; each sample after the first gets a nanosecond more, so
+//! that two values of one topic from the same read have different times and both stay. It never
+//! falls behind what was given out before, unless the clock was really set back.
+//!
+//! **Invariants**: every value that was judged is in `offered` until it is counted as received,
+//! which happens before the append; what was counted and never appended becomes interrupted.
+
+use crate::bucket::Bucket;
+use crate::client::Client;
+use crate::decision::Submitted;
+use crate::gate::Gate;
+use crate::judge::{self, Judged};
+use crate::ledger::Counters;
+use crate::namespace::NewTag;
+use crate::shape::Sent;
+use crate::topics::Entry;
+use millrace_journal::{AppendError, RecordBuf, Registration};
+use millrace_model::topic::{self, Place};
+use millrace_model::{Definition, Reason, Record, Refusal, SampleRecord, Tag, TagId, Timestamp};
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// A step back of the wall clock below this is noise; above it somebody has set the clock.
+const CLOCK_NOISE_NANOS: i64 = millrace_model::time::NANOS_PER_SECOND;
+/// Room for a sample's fixed part, its framing, a definition and its path.
+const RECORD_BYTES_ROOM: usize = 4 * 1024;
+
+pub(super) struct Desk {
+    gate: Arc<Gate>,
+    client: Arc<Client>,
+    counters: Arc<Counters>,
+    client_bucket: Arc<Bucket>,
+    workspace_bucket: Arc<Bucket>,
+    generation: u64,
+    monotonic_nanos: u64,
+    /// The receive time of the next sample.
+    receive_time: Timestamp,
+    records: RecordBuf,
+    refused: [u32; Reason::COUNT],
+    /// Tags whose definitions are among the records.
+    defining: Vec<TagId>,
+    /// Values judged since the last submit.
+    offered: u64,
+    /// Values counted as received that wait for an append to go through.
+    counted: u64,
+}
+
+impl Desk {
+    pub(super) fn new(gate: Arc<Gate>, client: Arc<Client>) -> Self {
+        let mut desk = Self {
+            counters: gate.ledger.client(client.number),
+            client_bucket: gate.client_bucket(&client),
+            workspace_bucket: gate.workspace_bucket(client.workspace),
+            gate,
+            client,
+            generation: 0,
+            monotonic_nanos: 0,
+            receive_time: Timestamp::MIN,
+            records: RecordBuf::new(),
+            refused: [0; Reason::COUNT],
+            defining: Vec::new(),
+            offered: 0,
+            counted: 0,
+        };
+        desk.begin();
+        desk
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(super) fn set_client(&mut self, client: Arc<Client>) {
+        self.client_bucket = self.gate.client_bucket(&client);
+        self.workspace_bucket = self.gate.workspace_bucket(client.workspace);
+        self.client = client;
+    }
+
+    pub(super) fn begin(&mut self) {
+        let wall = self.gate.clock.now();
+        let is_noise = self.receive_time.nanos_since(wall) < CLOCK_NOISE_NANOS;
+        if wall > self.receive_time || !is_noise {
+            self.receive_time = wall;
+        }
+        let monotonic = self.gate.clock.monotonic().as_nanos();
+        self.monotonic_nanos = u64::try_from(monotonic).unwrap_or(u64::MAX);
+        self.generation = self.gate.namespace.generation();
+    }
+
+    /// Where the tag path begins in `topic`, if the client may write there.
+    pub(super) fn permit_topic(&self, topic: &str) -> Result<usize, Refusal> {
+        let root = &self.gate.config.root;
+        match topic::place(root, topic) {
+            Place::Inbox { workspace, client, path } => {
+                if workspace != self.client.workspace_name || client != self.client.id {
+                    let detail = "the inbox belongs to another client";
+                    return Err(Refusal::with(Reason::NotAuthorized, detail));
+                }
+                self.permit_path(path)?;
+                Ok(topic.len() - path.len())
+            }
+            Place::Live { workspace, .. } => {
+                let inbox = format!("{root}/{workspace}/_ingress/{}", self.client.id);
+                let detail = format!("values are written to the inbox, {inbox}/<path>");
+                Err(Refusal::with(Reason::NotAuthorized, detail))
+            }
+            Place::Verdict { .. } | Place::Reserved => {
+                Err(Refusal::with(Reason::TopicInvalid, "this topic belongs to the appliance"))
+            }
+            Place::Plain => Err(Refusal::with(
+                Reason::NotSupported,
+                "topics outside of the appliance's root are not built in this version",
+            )),
+        }
+    }
+
+    /// Whether the client may write this tag path.
+    pub(super) fn permit_path(&self, path: &str) -> Result<(), Refusal> {
+        topic::check_path(path)
+            .map_err(|error| Refusal::with(Reason::TopicInvalid, error.to_string()))?;
+        if !self.client.may_publish(path) {
+            return Err(Refusal::plain(Reason::NotAuthorized));
+        }
+        Ok(())
+    }
+
+    /// Takes one value from the client's and the workspace's rate.
+    pub(super) fn pay(&self) -> Result<(), Refusal> {
+        if !self.client_bucket.take(self.monotonic_nanos) {
+            return Err(Refusal::plain(Reason::RateLimited));
+        }
+        if !self.workspace_bucket.take(self.monotonic_nanos) {
+            self.client_bucket.give_back();
+            return Err(Refusal::plain(Reason::WorkspaceRateLimited));
+        }
+        Ok(())
+    }
+
+    /// Counts a refused value.
+    pub(super) fn refuse(&mut self, refusal: Refusal) -> Refusal {
+        self.offered += 1;
+        if let Some(count) = self.refused.get_mut(usize::from(refusal.reason.code())) {
+            *count = count.saturating_add(1);
+        }
+        refusal
+    }
+
+    /// Judges a paid value on a permitted topic: the index of its record, or the counted refusal.
+    pub(super) fn admit(&mut self, entry: &mut Entry, sent: Sent<'_>) -> Result<u32, Refusal> {
+        match self.judge(entry, &sent) {
+            Ok(sample) => {
+                self.offered += 1;
+                self.receive_time = self.receive_time.plus_nanos(1);
+                let index = self.records.count();
+                self.records.push_with(|out| sample.encode(out));
+                Ok(index)
+            }
+            Err(refusal) => Err(self.refuse(refusal)),
+        }
+    }
+
+    fn judge<'v>(
+        &mut self,
+        entry: &mut Entry,
+        sent: &Sent<'v>,
+    ) -> Result<SampleRecord<'v>, Refusal> {
+        if entry.generation != self.generation {
+            entry.tag = None;
+            entry.generation = self.generation;
+        }
+        let text_bytes = sent.value.text().map_or(0, str::len);
+        let bytes = self.records.len_bytes() + text_bytes + RECORD_BYTES_ROOM;
+        if bytes > self.gate.config.submit_bytes_max {
+            return Err(Refusal::with(
+                Reason::TooLarge,
+                "too much in one go; send smaller batches",
+            ));
+        }
+        if entry.tag.is_none() {
+            let tag = self.find_or_create(entry.path(), sent)?;
+            entry.tag = Some(Judged::new(&tag));
+        }
+        let now = self.receive_time;
+        let tag = entry.tag.as_ref().expect("set just before");
+        let quality = tag.judge(sent, now)?;
+        Ok(SampleRecord {
+            tag: tag.id,
+            client: self.client.number,
+            source_time: sent.source_time.unwrap_or(now),
+            receive_time: now,
+            quality,
+            has_source_time: sent.source_time.is_some(),
+            value: sent.value,
+        })
+    }
+
+    fn find_or_create(&mut self, path: &str, sent: &Sent<'_>) -> Result<Arc<Tag>, Refusal> {
+        let gate = Arc::clone(&self.gate);
+        let workspace = self.client.workspace;
+        let found = match gate.namespace.find(workspace, path) {
+            Some(tag) => tag,
+            None if !self.client.may_create => return Err(Refusal::plain(Reason::UnknownTopic)),
+            None => {
+                let retention = self.client.retention.unwrap_or(gate.config.retention);
+                // A value that would be refused anyway does not leave a tag behind.
+                judge::check_new(sent, self.receive_time, retention)?;
+                let request = NewTag {
+                    workspace,
+                    path,
+                    kind: sent.value.kind(),
+                    retention,
+                    client: self.client.number,
+                    at: self.receive_time,
+                };
+                let created = gate
+                    .undefined
+                    .create(&*gate.namespace, request)
+                    .map_err(|error| Refusal::with(Reason::TopicQuota, error.to_string()))?;
+                created.tag
+            }
+        };
+        if gate.undefined.contains(found.id) && !self.defining.contains(&found.id) {
+            let json = Definition::Tag(Tag::clone(&found)).encode();
+            self.records.push_with(|out| Record::Definition(&json).encode(out));
+            self.defining.push(found.id);
+        }
+        Ok(found)
+    }
+
+    pub(super) fn collected_bytes(&self) -> usize {
+        self.records.len_bytes()
+    }
+
+    pub(super) fn submit(&mut self, waker: &Waker, registration: &mut Registration) -> Submitted {
+        self.write_refusals();
+        if self.records.is_empty() {
+            return Submitted::Empty;
+        }
+        if self.offered > 0 {
+            self.counters.receive(self.offered);
+            self.counted += self.offered;
+            self.offered = 0;
+        }
+        let journal = &self.gate.journal;
+        let mut appended = journal.append(&mut self.records, (waker, registration));
+        if appended == Err(AppendError::Full) {
+            journal.wait_for_space(waker);
+            // Room that was made between the two would wake nobody.
+            appended = journal.append(&mut self.records, (waker, registration));
+        }
+        match appended {
+            Ok(range) => {
+                self.counted = 0;
+                self.gate.undefined.defined(&mut self.defining);
+                Submitted::Queued(range)
+            }
+            Err(AppendError::Full) => Submitted::Full,
+            Err(AppendError::Closed) => Submitted::Closed,
+            Err(error @ AppendError::TooLarge { .. }) => {
+                tracing::error!(%error, "The gate's submit_bytes_max is above the journal's.");
+                Submitted::Closed
+            }
+        }
+    }
+
+    fn write_refusals(&mut self) {
+        let client = self.client.number;
+        let at = self.receive_time;
+        for (reason, refused) in Reason::ALL.into_iter().zip(&mut self.refused) {
+            let count = std::mem::take(refused);
+            if count > 0 {
+                let record = Record::Refused { reason, client, count, at };
+                self.records.push_with(|out| record.encode(out));
+            }
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if self.counted > 0 {
+            self.counters.interrupt(self.counted);
+        }
+    }
+}
+
+impl fmt::Debug for Desk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Desk")
+            .field("client", &self.client.id)
+            .field("record_count", &self.records.count())
+            .finish_non_exhaustive()
+    }
+}
