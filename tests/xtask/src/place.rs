@@ -48,9 +48,9 @@ impl Place {
         &self.target
     }
 
-    /// Where prepared compilers are kept.
+    /// Where prepared compilers are kept. (Variables that begin with MILLRACE_ are the appliance's.)
     pub(crate) fn toolchain(&self) -> PathBuf {
-        folder("MILLRACE_TOOLCHAIN", || self.cache.join("millrace-toolchain"))
+        folder("XTASK_TOOLCHAIN", || self.cache.join("millrace-toolchain"))
     }
 
     /// Where `run` keeps the demo's data.

@@ -118,7 +118,7 @@ impl Session<'_> {
             } else {
                 cargo.args(["test", "--locked", "--no-fail-fast"]);
             }
-            cargo.args(selection).env("MILLRACE_BIN", &binary);
+            cargo.args(selection);
         });
         self.lab_smoke(&binary);
         self.browser();

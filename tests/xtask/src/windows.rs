@@ -25,6 +25,10 @@ use crate::{mqtt, process, setup};
 const VALUES: usize = 200;
 /// The first start under Wine sets up its prefix.
 const START_MAX: Duration = Duration::from_secs(120);
+/// What the appliance prints when everything is up.
+const READY: &str = "is ready.";
+/// Where the trial keeps what the appliance prints.
+const OUTPUT: &str = "output.txt";
 const END_MAX: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(100);
 const MINGW_PACKAGE: &str = "gcc-mingw-w64-x86-64-posix";
@@ -204,23 +208,20 @@ impl Trial {
     }
 
     fn start(&self) -> Result<Running> {
-        let log = fs::File::options()
-            .create(true)
-            .append(true)
-            .open(self.folder.join("output.txt"))
-            .context("open the trial's output file")?;
+        let output =
+            fs::File::create(self.folder.join(OUTPUT)).context("create the output file")?;
         let mut command = self.wine(&["run"]);
-        command.stdout(log.try_clone().context("share the output file")?).stderr(log);
+        command.stdout(output.try_clone().context("share the output file")?).stderr(output);
         let child = command.stdin(Stdio::null()).spawn().context("start wine")?;
         let mut running = Running(child);
         let started = Instant::now();
-        while TcpStream::connect_timeout(&self.mqtt, POLL).is_err() {
+        while !self.output().contains(READY) {
             let ended = running.0.try_wait().context("look after the appliance")?;
             if let Some(status) = ended {
                 bail!("the appliance ended with {status}:\n{}", self.output());
             }
             if started.elapsed() > START_MAX {
-                bail!("the appliance does not listen after {START_MAX:?}:\n{}", self.output());
+                bail!("the appliance is not ready after {START_MAX:?}:\n{}", self.output());
             }
             thread::sleep(POLL);
         }
@@ -259,7 +260,7 @@ impl Trial {
     }
 
     fn output(&self) -> String {
-        fs::read_to_string(self.folder.join("output.txt")).unwrap_or_default()
+        fs::read_to_string(self.folder.join(OUTPUT)).unwrap_or_default()
     }
 }
 
