@@ -94,6 +94,12 @@ impl Session {
         }
     }
 
+    /// Records a refusal that the entrance itself decided (a packet over its limit, say), so that
+    /// the ledger adds up. It is journalled with the next submit, like those of the gate.
+    pub fn refuse(&mut self, refusal: Refusal) -> Decision {
+        Decision::Refused(self.desk.refuse(refusal))
+    }
+
     /// Whether so much is collected that it should be submitted before more is offered.
     #[must_use]
     pub fn should_submit(&self) -> bool {

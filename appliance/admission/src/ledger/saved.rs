@@ -4,7 +4,8 @@
 //! docs/formats/journal.md. A client's reasons are a list in the order of their codes; a record
 //! of an older version has fewer of them.
 //!
-//! **Invariants**: a record with more reasons than this version knows is refused, not cut.
+//! **Invariants**: a record with more reasons than this version knows is refused, not cut; one
+//! whose numbers cannot be is refused whole.
 
 use millrace_model::{ClientNumber, LedgerCounts, Reason};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,13 @@ pub enum RestoreError {
         /// How many there are here.
         known: usize,
     },
+    /// Numbers that no ledger can come to.
+    #[error("a ledger record does not add up")]
+    Unbalanced,
 }
+
+/// Far above what a box can receive, far below where sums would overflow.
+const COUNT_MAX: u64 = 1 << 62;
 
 #[derive(Debug)]
 pub(super) struct Saved {
@@ -75,10 +82,22 @@ impl Saved {
     pub(super) fn decode(json: &[u8]) -> Result<Self, RestoreError> {
         let written: Written = serde_json::from_slice(json).map_err(RestoreError::Damaged)?;
         let mut clients = Vec::with_capacity(written.clients.len());
+        let mut received_total: u64 = 0;
         for client in written.clients {
             let found = client.refused.len();
             if found > Reason::COUNT {
                 return Err(RestoreError::UnknownReasons { found, known: Reason::COUNT });
+            }
+            let decided = [client.stored, client.redelivered, client.interrupted]
+                .into_iter()
+                .chain(client.refused.iter().copied())
+                .try_fold(0_u64, u64::checked_add);
+            received_total = received_total.saturating_add(client.received);
+            if decided.is_none_or(|decided| decided > client.received)
+                || client.superseded > client.received
+                || received_total > COUNT_MAX
+            {
+                return Err(RestoreError::Unbalanced);
             }
             let mut refused = [0; Reason::COUNT];
             for (count, written) in refused.iter_mut().zip(client.refused) {

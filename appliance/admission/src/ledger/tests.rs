@@ -64,6 +64,13 @@ fn a_ledger_record_that_is_damaged_or_newer_changes_nothing() {
         ledger.restore(newer.as_bytes()),
         Err(RestoreError::UnknownReasons { found: 18, known: 17 })
     ));
+    for (received, stored) in [(1, 2), (u64::MAX, 0), (5, u64::MAX)] {
+        let odd = format!(
+            "{{\"through\":1,\"clients\":[{{\"client\":1,\"received\":{received},\"stored\":{stored},\
+             \"redelivered\":1,\"superseded\":0,\"interrupted\":0,\"refused\":[]}}]}}"
+        );
+        assert!(matches!(ledger.restore(odd.as_bytes()), Err(RestoreError::Unbalanced)), "{odd}");
+    }
     assert_eq!(ledger.totals(), LedgerCounts::default());
 }
 

@@ -621,3 +621,14 @@ fn other_entrances_write_by_path() {
     assert_eq!(reason_of(session.offer_path("", b"1")), Reason::TopicInvalid);
     assert_eq!(reason_of(session.offer_path(INBOX, b"1")), Reason::NotAuthorized);
 }
+
+#[test]
+fn a_refusal_of_the_entrance_is_counted_like_one_of_the_gate() {
+    let plant = Plant::new();
+    let mut session = plant.open();
+    let decision = session.refuse(Refusal::plain(Reason::TooLarge));
+    assert_eq!(reason_of(decision), Reason::TooLarge);
+    assert_eq!(submit(&mut session), Submitted::Queued(SeqRange { first: Seq(1), count: 1 }));
+    plant.commit();
+    assert_eq!(plant.ledger.totals().refused[usize::from(Reason::TooLarge.code())], 1);
+}
