@@ -11,9 +11,9 @@ use std::time::Duration;
 pub type Note = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// Smallest segment: the two header pages and a few frames.
-pub const SEGMENT_BYTES_MIN: u64 = 8 * PAGE_BYTES;
+pub(crate) const SEGMENT_BYTES_MIN: u64 = 8 * PAGE_BYTES;
 /// Largest segment; positions inside a segment stay far below 32 bits.
-pub const SEGMENT_BYTES_MAX: u64 = 1 << 30;
+pub(crate) const SEGMENT_BYTES_MAX: u64 = 1 << 30;
 
 /// When a commit counts as durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

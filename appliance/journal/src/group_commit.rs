@@ -18,7 +18,7 @@ use crate::seq::{Seq, SeqRange};
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Remembers in which batch a waker was already put. One for each waiting task.
 #[derive(Debug, Default)]
@@ -75,6 +75,7 @@ struct Inner {
     next: Seq,
     in_flight_bytes: usize,
     writer_waits: bool,
+    is_nudged: bool,
     phase: Phase,
     space_waiters: Vec<Waker>,
     durable_waiters: Vec<Waker>,
@@ -110,6 +111,7 @@ impl Queue {
                 next,
                 in_flight_bytes: 0,
                 writer_waits: false,
+                is_nudged: false,
                 phase: Phase::Open,
                 space_waiters: Vec::new(),
                 durable_waiters: Vec::new(),
@@ -249,6 +251,7 @@ impl Queue {
     /// then clears the batch for its next round.
     pub(crate) fn done(&self, batch: &mut Batch) {
         let last = batch.last();
+        // At the durability boundary a wrong order must stop the writer, not be announced.
         assert!(last > self.durable(), "commits are announced in order");
         self.durable.store(last.0, Ordering::Release);
         for waker in batch.wakers.drain(..) {
@@ -261,6 +264,23 @@ impl Queue {
         drop(inner);
         space.into_iter().chain(durable).for_each(Waker::wake);
         batch.clear();
+    }
+
+    /// For the writer: waits before the next attempt; a nudge or closing ends the wait.
+    pub(crate) fn pause(&self, limit: Duration) {
+        let until = Instant::now() + limit;
+        let mut inner = self.inner.lock();
+        while inner.phase == Phase::Open && !std::mem::take(&mut inner.is_nudged) {
+            if self.work.wait_until(&mut inner, until).timed_out() {
+                break;
+            }
+        }
+    }
+
+    /// What the writer waits for may be there.
+    pub(crate) fn nudge(&self) {
+        self.inner.lock().is_nudged = true;
+        self.work.notify_all();
     }
 
     /// Takes no more appends; the writer commits what is queued and finishes.

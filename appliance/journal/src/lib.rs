@@ -19,17 +19,29 @@
 pub mod disk;
 
 mod config;
+mod core;
 mod cursor;
 mod error;
 mod follower;
 mod frame;
 mod group_commit;
+mod header;
+mod health;
 mod journal;
+
+mod keeper;
+mod pool;
 mod reader;
 mod record_buf;
 mod recovery;
+mod segment;
 mod seq;
 mod status;
+#[cfg(test)]
+mod tests;
+mod wait;
+mod window;
+mod writer;
 
 pub use config::{Config, Durability, Note};
 pub use cursor::Cursor;

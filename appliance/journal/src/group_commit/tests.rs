@@ -115,7 +115,7 @@ fn an_idle_writer_is_woken_by_the_first_append() {
 fn a_commit_waits_for_its_earliest_start() {
     let queue = Queue::new(100, Seq(0), Seq(1));
     queue.append(&mut records(1, 1), None).expect("room");
-    let earliest = Instant::now() + std::time::Duration::from_millis(20);
+    let earliest = Instant::now() + Duration::from_millis(20);
     assert_eq!(queue.take(&mut Batch::new(), Some(earliest), None), Turn::Commit);
     assert!(Instant::now() >= earliest);
     assert_eq!(queue.take(&mut Batch::new(), None, Some(Instant::now())), Turn::Due);
