@@ -73,7 +73,7 @@ const OPTIONAL: &[Thing] = &[
     Thing {
         programs: &["mosquitto"],
         package: "mosquitto",
-        what_for: "`lab peers`, the comparison with another broker",
+        what_for: "`lab peers`, the comparison with another broker (stop its service: it takes port 1883)",
     },
     Thing {
         programs: &["promtool"],
