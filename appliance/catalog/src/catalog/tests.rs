@@ -1,0 +1,565 @@
+//! Tests of the catalog against a journal in memory and real SQLite files.
+
+use super::*;
+use crate::catalog::open::{ISSUE_CANNOT_WRITE, ISSUE_REBUILT};
+use crate::namespace::Namespace;
+use crate::snapshot::{Definitions, Snapshotter};
+use crate::source::testing::MemoryJournal;
+use millrace_journal::RealDisk;
+use millrace_model::{
+    ApiClient, AuditEntry, ClientNumber, Filter, Kind, Person, Retention, Role, Schema, Tag, TagId,
+    Timestamp, Workspace, WorkspaceNumber,
+};
+use millrace_supervisor::TestClock;
+use rusqlite::Connection;
+use std::io::Write as _;
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// A box that can be stopped and started again.
+struct Bench {
+    folder: tempfile::TempDir,
+    journal: Arc<MemoryJournal>,
+    issues: Arc<Issues>,
+    clock: Arc<TestClock>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let clock = Arc::new(TestClock::new(Timestamp(1_000)));
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            journal: Arc::default(),
+            issues: Arc::new(Issues::new(clock.clone())),
+            clock,
+        }
+    }
+
+    fn config(&self) -> Config {
+        Config {
+            group_interval: Duration::from_millis(20),
+            retry_interval: Duration::from_millis(20),
+            checkpoint_interval: Duration::from_millis(50),
+            ..Config::new(self.folder.path())
+        }
+    }
+
+    fn open(&self) -> (Catalog, Loaded) {
+        self.try_open().unwrap()
+    }
+
+    fn try_open(&self) -> Result<(Catalog, Loaded), Error> {
+        Catalog::open(
+            self.config(),
+            Arc::new(RealDisk),
+            self.journal.clone(),
+            self.issues.clone(),
+            self.clock.clone(),
+        )
+    }
+
+    /// One commit, followed as the service does.
+    fn commit(&self, catalog: &Catalog, definitions: &[Definition]) {
+        let committed = self.journal.define(definitions);
+        let last = committed.last().unwrap().0;
+        for (seq, definition) in committed {
+            catalog.store(seq, definition);
+        }
+        catalog.seen(last);
+    }
+
+    fn quarantined(&self) -> Vec<String> {
+        use millrace_journal::Disk as _;
+        RealDisk.list(&self.config().quarantine).unwrap_or_default()
+    }
+
+    fn overwrite(&self, place: usize, bytes: &[u8]) {
+        use std::io::{Seek as _, SeekFrom};
+        let mut file =
+            std::fs::OpenOptions::new().write(true).open(self.config().path).unwrap();
+        file.seek(SeekFrom::Start(place as u64)).unwrap();
+        file.write_all(bytes).unwrap();
+    }
+}
+
+fn tag(id: u32, path: &str) -> Definition {
+    Definition::Tag(Tag {
+        id: TagId(id),
+        workspace: WorkspaceNumber(1),
+        path: path.into(),
+        kind: Kind::UInt,
+        unit: "°C".into(),
+        description: "oil, return".into(),
+        retention: Retention::Days14,
+        schema: Schema { min: Some(-0.5), choices: vec!["a'b".into()], ..Schema::default() },
+        created: Timestamp(i64::MIN),
+        created_by: ClientNumber(7),
+    })
+}
+
+fn client(number: u32, revoked: Option<Timestamp>) -> Definition {
+    Definition::Client(ApiClient {
+        number: ClientNumber(number),
+        id: format!("press-{number}"),
+        name: "Press".into(),
+        workspace: WorkspaceNumber(1),
+        secret_hash: "ab".repeat(32),
+        publish: vec![Filter::new("press/#").unwrap(), Filter::new("a/+/b").unwrap()],
+        subscribe: vec![Filter::new("#").unwrap()],
+        may_create: true,
+        retention: Some(Retention::Keep),
+        rate_per_s: Some(0),
+        created: Timestamp(3),
+        revoked,
+    })
+}
+
+fn audit(subject: &str) -> Definition {
+    Definition::Audit(AuditEntry {
+        at: Timestamp(9),
+        who: "user:anna".into(),
+        action: "client.create".into(),
+        subject: subject.into(),
+        from: Some("10.0.0.7".into()),
+    })
+}
+
+fn one_of_each() -> Vec<Definition> {
+    vec![
+        Definition::Setting { name: "access.secret_key".into(), value: "00ff".into() },
+        Definition::Workspace(Workspace {
+            number: WorkspaceNumber(1),
+            name: "main".into(),
+            created: Timestamp(1),
+        }),
+        tag(4, "press/t"),
+        client(2, None),
+        Definition::Person(Person {
+            name: "anna".into(),
+            password_hash: "$argon2id$x".into(),
+            role: Role::Engineer,
+            created: Timestamp(2),
+            disabled: None,
+        }),
+        audit("press-2"),
+    ]
+}
+
+fn without_audit(definitions: &[Definition]) -> Vec<Definition> {
+    definitions.iter().filter(|d| !matches!(d, Definition::Audit(_))).cloned().collect()
+}
+
+/// The state that definitions lead to, later ones replacing earlier ones.
+fn state(definitions: &[Definition]) -> Vec<String> {
+    let mut last = std::collections::BTreeMap::new();
+    for definition in without_audit(definitions) {
+        let key = match &definition {
+            Definition::Tag(tag) => format!("tag {}", tag.id.0),
+            Definition::Client(client) => format!("client {}", client.number.0),
+            Definition::Person(person) => format!("person {}", person.name),
+            Definition::Workspace(workspace) => format!("workspace {}", workspace.number.0),
+            Definition::Setting { name, .. } => format!("setting {name}"),
+            Definition::Audit(_) => continue,
+        };
+        last.insert(key, format!("{definition:?}"));
+    }
+    last.into_values().collect()
+}
+
+struct Fixed(Vec<Definition>);
+impl Definitions for Fixed {
+    fn all(&self) -> Vec<Definition> {
+        self.0.clone()
+    }
+}
+
+fn snapshotter(bench: &Bench, state: Vec<Definition>) -> Snapshotter {
+    let source = bench.journal.clone();
+    Snapshotter::new(source, Arc::new(Fixed(state)), bench.clock.clone(), 1_000, 0)
+}
+
+#[test]
+fn everything_comes_back_as_it_was_stored() {
+    let bench = Bench::new();
+    let (catalog, loaded) = bench.open();
+    assert!(loaded.definitions.is_empty());
+    assert_eq!(loaded.rebuilt, None, "a first start is not a rebuild");
+    bench.commit(&catalog, &one_of_each());
+    bench.commit(&catalog, &[client(2, Some(Timestamp(5))), tag(5, "press/p")]);
+    assert!(catalog.settle(LIMIT));
+    catalog.close();
+    assert_eq!(bench.journal.cursors().0, Seq(8), "the cursor follows");
+    let (_, loaded) = bench.open();
+    assert_eq!((loaded.rebuilt, loaded.checkpoint), (None, Seq(8)));
+    assert_eq!(state(&loaded.definitions), state(&bench.journal.changes()));
+    assert!(bench.issues.list().is_empty());
+}
+
+#[test]
+fn what_was_committed_but_not_stored_is_read_at_the_next_start() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    catalog.close();
+    // A crash right after the commit: the catalog never heard of these.
+    bench.journal.define(&[tag(6, "late"), client(2, Some(Timestamp(8)))]);
+    let (catalog, loaded) = bench.open();
+    assert_eq!(loaded.checkpoint, Seq(8));
+    assert_eq!(state(&loaded.definitions), state(&bench.journal.changes()));
+    catalog.close();
+    let (_, loaded) = bench.open();
+    assert_eq!(state(&loaded.definitions), state(&bench.journal.changes()), "and was stored");
+}
+
+#[test]
+fn ten_thousand_first_values_are_a_few_transactions() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    let namespace = Namespace::new(100_000);
+    // 500 commits of 20, as fast as they come.
+    for commit in 0..500u32 {
+        let tags: Vec<_> =
+            (0..20).map(|n| tag(commit * 20 + n + 1, &format!("line/{commit}/{n}"))).collect();
+        tags.iter().for_each(|tag| namespace.apply(tag));
+        bench.commit(&catalog, &tags);
+    }
+    assert!(catalog.settle(LIMIT));
+    let transactions = catalog.transactions();
+    assert!(transactions <= 60, "{transactions} transactions");
+    assert_eq!(bench.journal.reads(), 1, "the queue was enough, nothing was read again");
+    catalog.close();
+    let (_, loaded) = bench.open();
+    assert_eq!(loaded.definitions.len(), 10_000);
+    assert_eq!(namespace.tag_count(), 10_000);
+}
+
+#[test]
+fn an_overflowing_queue_is_read_from_the_journal_again() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    let count = u32::try_from(QUEUE_MAX).unwrap() + 5_000;
+    let tags: Vec<_> = (1..=count).map(|id| tag(id, &format!("t/{id}"))).collect();
+    // One commit larger than the queue: the thread has no chance to take it in parts.
+    bench.commit(&catalog, &tags);
+    bench.commit(&catalog, &[audit("after")]);
+    assert!(catalog.settle(LIMIT));
+    assert!(bench.journal.reads() > 1, "the journal was read again");
+    assert_eq!(catalog.audit(None, 9).unwrap().len(), 1);
+    // From then on the queue is used again.
+    let reads = bench.journal.reads();
+    bench.commit(&catalog, &[tag(count + 1, "last")]);
+    assert!(catalog.settle(LIMIT));
+    assert_eq!(bench.journal.reads(), reads);
+    catalog.close();
+    assert_eq!(bench.open().1.definitions.len(), tags.len() + 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_tried_again_and_recovers() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    assert!(catalog.settle(LIMIT));
+    let before = bench.journal.cursors().0;
+    // Somebody holds the file: the same answer as a disk that says no.
+    let other = Connection::open(bench.config().path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    bench.commit(&catalog, &[tag(9, "while/locked")]);
+    assert!(!catalog.settle(Duration::from_millis(600)));
+    assert!(bench.issues.is_open(ISSUE_CANNOT_WRITE));
+    bench.commit(&catalog, &[tag(10, "while/locked/too")]);
+    assert_eq!(bench.journal.cursors().0, before, "the journal keeps what is not stored");
+    other.execute_batch("ROLLBACK").unwrap();
+    assert!(catalog.settle(LIMIT));
+    assert_eq!(bench.journal.cursors().0, Seq(8), "it went on by itself");
+    wait_for(|| !bench.issues.is_open(ISSUE_CANNOT_WRITE));
+    catalog.close();
+    assert_eq!(state(&bench.open().1.definitions), state(&bench.journal.changes()));
+}
+
+fn wait_for(condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + LIMIT;
+    while !condition() {
+        assert!(Instant::now() < deadline, "the condition did not come true");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_still_loads_from_the_journal_and_recovers() {
+    let bench = Bench::new();
+    bench.journal.define(&one_of_each());
+    // Where the catalog's folder should be there is a file.
+    let blocked = bench.folder.path().join("data");
+    std::fs::File::create(&blocked).unwrap();
+    let config = Config { path: blocked.join("catalog.db"), ..bench.config() };
+    let (catalog, loaded) = Catalog::open(
+        config,
+        Arc::new(RealDisk),
+        bench.journal.clone(),
+        bench.issues.clone(),
+        bench.clock.clone(),
+    )
+    .unwrap();
+    assert_eq!(state(&loaded.definitions), state(&one_of_each()));
+    assert!(bench.issues.is_open(ISSUE_CANNOT_WRITE));
+    std::fs::remove_file(&blocked).unwrap();
+    assert!(catalog.settle(LIMIT), "the file was made as soon as it could be");
+    assert_eq!(catalog.audit(None, 9).unwrap().len(), 1);
+}
+
+#[test]
+fn a_damaged_file_is_set_aside_and_rebuilt_whatever_the_damage() {
+    type Damage = fn(&Bench);
+    let damages: [(&str, Damage); 6] = [
+        ("not a database", |bench| bench.overwrite(0, &[0x55; 4_096])),
+        ("a page of the tree", |bench| bench.overwrite(8_192, &[0xff; 20_000])),
+        ("cut in half", |bench| {
+            let file = std::fs::OpenOptions::new().write(true).open(bench.config().path).unwrap();
+            let half = file.metadata().unwrap().len() / 2;
+            file.set_len(half).unwrap();
+        }),
+        ("a table is gone", |bench| {
+            let db = Connection::open(bench.config().path).unwrap();
+            db.execute_batch("DROP TABLE clients").unwrap();
+        }),
+        ("an unknown word", |bench| {
+            let db = Connection::open(bench.config().path).unwrap();
+            db.execute_batch("UPDATE tags SET retention = 'forever'").unwrap();
+        }),
+        ("a bad filter", |bench| {
+            let db = Connection::open(bench.config().path).unwrap();
+            db.execute_batch("UPDATE permissions SET filter = 'a/#/b'").unwrap();
+        }),
+    ];
+    for (name, damage) in damages {
+        let bench = Bench::new();
+        let (catalog, _) = bench.open();
+        bench.commit(&catalog, &one_of_each());
+        let tags: Vec<_> = (10..900).map(|id| tag(id, &format!("t/{id}"))).collect();
+        bench.commit(&catalog, &tags);
+        bench.commit(&catalog, &[client(2, Some(Timestamp(5)))]);
+        assert!(catalog.settle(LIMIT));
+        catalog.close();
+        damage(&bench);
+        let (catalog, loaded) = bench.open();
+        let reason = loaded.rebuilt.unwrap_or_else(|| panic!("{name}: not noticed"));
+        assert!(reason.contains("damaged"), "{name}: {reason}");
+        assert_eq!(state(&loaded.definitions), state(&bench.journal.changes()), "{name}");
+        assert_eq!(catalog.audit(None, 9).unwrap().len(), 1, "{name}");
+        assert!(!bench.quarantined().is_empty(), "{name}: set aside, not deleted");
+        assert!(bench.issues.is_open(ISSUE_REBUILT), "{name}");
+        catalog.close();
+        assert_eq!(bench.open().1.rebuilt, None, "{name}: rebuilt once");
+    }
+}
+
+#[test]
+fn a_missing_file_is_rebuilt_from_the_snapshot_and_what_came_after() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    bench.commit(&catalog, &[tag(700, "highest")]);
+    snapshotter(&bench, without_audit(&bench.journal.changes())).write().unwrap();
+    bench.commit(&catalog, &[client(2, Some(Timestamp(5))), audit("press-2 again")]);
+    assert!(catalog.settle(LIMIT));
+    let expected = state(&bench.journal.changes());
+    catalog.close();
+    // The records before the snapshot were recycled, the file is lost.
+    bench.journal.recycle_through(bench.journal.cursors().1);
+    std::fs::remove_file(bench.config().path).unwrap();
+    let (catalog, loaded) = bench.open();
+    assert!(loaded.rebuilt.unwrap().contains("missing"));
+    assert_eq!(state(&loaded.definitions), expected);
+    assert_eq!(catalog.audit(None, 9).unwrap()[0].entry.subject, "press-2 again");
+    // Numbers go on above everything there was.
+    let namespace = Namespace::new(10);
+    loaded.definitions.iter().for_each(|definition| namespace.apply(definition));
+    let new = crate::namespace::NewTag {
+        workspace: WorkspaceNumber(1),
+        path: "new",
+        kind: Kind::Int,
+        retention: Retention::Days1,
+        by: ClientNumber(1),
+        now: Timestamp(1),
+        client_tags_max: 9,
+    };
+    assert_eq!(namespace.create(new).unwrap().0.id, TagId(701));
+    let issue = &bench.issues.list()[0];
+    assert_eq!(issue.severity, millrace_supervisor::Severity::Notice, "nothing is missing");
+}
+
+#[test]
+fn a_snapshot_never_brings_back_an_older_state() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    // The client is revoked after the state was read and before it is appended: in the journal
+    // the repetition of the old state stands behind the change.
+    struct Late(Arc<MemoryJournal>);
+    impl Definitions for Late {
+        fn all(&self) -> Vec<Definition> {
+            self.0.define(&[client(2, Some(Timestamp(5)))]);
+            without_audit(&one_of_each())
+        }
+    }
+    let late = Arc::new(Late(bench.journal.clone()));
+    let source = bench.journal.clone();
+    Snapshotter::new(source, late, bench.clock.clone(), 1_000, 0).write().unwrap();
+    let revoked = format!("{:?}", client(2, Some(Timestamp(5))));
+    assert!(state(&bench.journal.changes()).contains(&revoked), "a follower skips repetitions");
+    catalog.close();
+    std::fs::remove_file(bench.config().path).unwrap();
+    let (catalog, loaded) = bench.open();
+    assert!(state(&loaded.definitions).contains(&revoked), "a rebuild puts it beneath");
+    catalog.close();
+}
+
+#[test]
+fn an_incomplete_snapshot_is_as_if_it_were_not_there() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    let all = without_audit(&bench.journal.changes());
+    snapshotter(&bench, all).write().unwrap();
+    let complete = bench.journal.cursors().1;
+    bench.commit(&catalog, &[tag(5, "after/the/first")]);
+    let expected = state(&bench.journal.changes());
+    assert!(catalog.settle(LIMIT));
+    catalog.close();
+    // The second snapshot ends after its second chunk: only a part of a larger state.
+    let many: Vec<_> = (100..4_000).map(|id| tag(id, &format!("never/{id}"))).collect();
+    bench.journal.fail_appends_after(2);
+    assert!(snapshotter(&bench, many).write().is_err());
+    assert_eq!(bench.journal.cursors().1, complete, "the first one stays in force");
+    bench.journal.recycle_through(complete);
+    std::fs::remove_file(bench.config().path).unwrap();
+    let (_, loaded) = bench.open();
+    assert_eq!(state(&loaded.definitions), expected);
+}
+
+#[test]
+fn a_file_that_ends_before_the_journal_begins_is_filled_from_the_snapshot() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    assert!(catalog.settle(LIMIT));
+    catalog.close();
+    let old_file = std::fs::read(bench.config().path).unwrap();
+    bench.journal.define(&[client(2, Some(Timestamp(5)))]);
+    snapshotter(&bench, without_audit(&bench.journal.changes())).write().unwrap();
+    bench.journal.recycle_through(bench.journal.cursors().1);
+    // A person has put an old copy in place.
+    std::fs::File::create(bench.config().path).unwrap().write_all(&old_file).unwrap();
+    let (_, loaded) = bench.open();
+    assert!(loaded.rebuilt.unwrap().contains("journal begins at"));
+    let revoked = format!("{:?}", client(2, Some(Timestamp(5))));
+    assert!(state(&loaded.definitions).contains(&revoked));
+    assert_eq!(loaded.checkpoint, bench.journal.durable());
+}
+
+#[test]
+fn a_lost_journal_keeps_the_file_and_gives_higher_seqs() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    assert!(catalog.settle(LIMIT));
+    catalog.close();
+    let bench = Bench { journal: Arc::default(), ..bench };
+    let (catalog, loaded) = bench.open();
+    assert_eq!(state(&loaded.definitions), state(&one_of_each()));
+    bench.commit(&catalog, &[audit("new")]);
+    let lines = catalog.audit(None, 9).unwrap();
+    assert_eq!(lines.len(), 2, "the new entry did not replace an old one");
+    assert!(lines[0].seq > lines[1].seq);
+}
+
+#[test]
+fn a_newer_file_is_refused_and_not_touched() {
+    let bench = Bench::new();
+    bench.open().0.close();
+    let db = Connection::open(bench.config().path).unwrap();
+    db.pragma_update(None, "user_version", 99).unwrap();
+    drop(db);
+    let refused = bench.try_open().unwrap_err();
+    assert!(matches!(refused, Error::Newer { found: 99, known: 1, .. }), "{refused}");
+    assert!(bench.quarantined().is_empty());
+}
+
+#[test]
+fn the_checkpoint_moves_though_nothing_is_defined() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    assert!(catalog.settle(LIMIT));
+    // Samples go by.
+    bench.journal.skip_past(Seq(5_000));
+    catalog.seen(Seq(5_000));
+    wait_for(|| bench.journal.cursors().0 == Seq(5_000));
+    assert_eq!(catalog.checkpoint(), Seq(5_000));
+}
+
+#[test]
+fn the_audit_trail_is_paged_newest_first() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    let entries: Vec<_> = (0..25).map(|n| audit(&format!("s{n}"))).collect();
+    bench.commit(&catalog, &entries);
+    let page = catalog.audit(None, 10).unwrap();
+    assert_eq!(page.len(), 10);
+    assert_eq!(page[0].entry.subject, "s24");
+    let page = catalog.audit(Some(page[9].seq), 100).unwrap();
+    assert_eq!((page.len(), page[0].entry.subject.as_str()), (15, "s14"));
+    assert_eq!(page[14].entry.from.as_deref(), Some("10.0.0.7"));
+}
+
+#[test]
+fn damage_at_run_time_is_healed_without_a_restart() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    assert!(catalog.settle(LIMIT));
+    let db = Connection::open(bench.config().path).unwrap();
+    db.execute_batch("DROP TABLE tags").unwrap();
+    drop(db);
+    bench.commit(&catalog, &[tag(5, "press/p")]);
+    assert!(catalog.settle(LIMIT));
+    assert!(bench.issues.is_open(ISSUE_REBUILT));
+    catalog.close();
+    assert_eq!(state(&bench.open().1.definitions), state(&bench.journal.changes()));
+}
+
+#[test]
+fn snapshots_are_due_by_bytes_and_when_there_is_none() {
+    let bench = Bench::new();
+    let snapshotter = snapshotter(&bench, one_of_each());
+    assert!(snapshotter.tick(0).unwrap(), "there is none");
+    assert!(!snapshotter.tick(999).unwrap());
+    assert!(snapshotter.tick(1_000).unwrap());
+    assert!(!snapshotter.tick(1_999).unwrap());
+    let restarted = Snapshotter::new(
+        bench.journal.clone(),
+        Arc::new(Fixed(Vec::new())),
+        bench.clock.clone(),
+        1_000,
+        1_500,
+    );
+    assert!(restarted.is_due(0), "the segments at the start count");
+    assert!(bench.journal.changes().is_empty(), "a follower sees no change in a snapshot");
+}
+
+#[test]
+fn records_that_cannot_be_read_are_left_out() {
+    use crate::source::Source as _;
+    let bench = Bench::new();
+    let mut records = millrace_journal::RecordBuf::new();
+    records.push(&[99, 1, 2]);
+    records.push(&[2, b'{']);
+    records.push(&[3, 1]);
+    records.push(&[4]);
+    records.push(&[]);
+    bench.journal.append(&mut records).unwrap();
+    bench.journal.define(&[tag(1, "good")]);
+    let (_, loaded) = bench.open();
+    assert_eq!(loaded.definitions.len(), 1);
+}

@@ -1,0 +1,220 @@
+//! The catalog's thread: waits, takes everything, writes it in one transaction, moves the cursor.
+//!
+//! **Invariants**: what was taken and could not be written is marked as missed before anything
+//! newer is taken; the thread ends only when told.
+
+use crate::catalog::open::{
+    ISSUE_CANNOT_WRITE, PrepareError, fill, prepare, raise_cannot_write, replace,
+};
+use crate::catalog::{Queue, Shared, Surroundings};
+use crate::marks::Marks;
+use crate::rebuild::decode;
+use crate::source::Take;
+use crate::store::{Store, StoreError};
+use millrace_journal::Seq;
+use millrace_model::{Definition, Record};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+/// Changes of one transaction while reading the journal again.
+const GROUP_MAX: usize = 10_000;
+
+/// Runs until `stop`.
+pub(crate) fn run(shared: &Shared, around: Surroundings, store: Option<Store>) {
+    let mut worker = Worker { around, store };
+    loop {
+        let task = take(shared, worker.around.config.checkpoint_interval);
+        let result = worker.perform(&task);
+        let is_last = settle(shared, &task, &result);
+        match &result {
+            Ok(done) => {
+                if done.transactions > 0 {
+                    worker.release(done.stored);
+                }
+                worker.around.issues.clear(ISSUE_CANNOT_WRITE);
+            }
+            Err(error) => raise_cannot_write(&worker.around, &error.to_string()),
+        }
+        if is_last {
+            return;
+        }
+        let config = &worker.around.config;
+        let wait =
+            if result.is_ok() { config.group_interval } else { config.retry_interval };
+        pace(shared, wait, result.is_ok());
+    }
+}
+
+/// What is to be done.
+struct Task {
+    waiting: Vec<(Seq, Definition)>,
+    stored: Seq,
+    seen: Seq,
+    missed: Option<Seq>,
+    stop: bool,
+}
+
+struct Done {
+    stored: Seq,
+    transactions: u64,
+}
+
+/// Waits for work, or until the checkpoint is due to move.
+fn take(shared: &Shared, limit: Duration) -> Task {
+    let mut queue = shared.queue.lock();
+    let is_idle = |queue: &mut Queue| {
+        queue.waiting.is_empty() && queue.missed.is_none() && !queue.hurry && !queue.stop
+    };
+    let _timed_out = shared.work.wait_while_for(&mut queue, is_idle, limit);
+    queue.hurry = false;
+    Task {
+        waiting: std::mem::take(&mut queue.waiting),
+        stored: queue.stored,
+        seen: queue.seen,
+        missed: queue.missed,
+        stop: queue.stop,
+    }
+}
+
+/// Writes the outcome into the queue; whether the thread is to end.
+fn settle(shared: &Shared, task: &Task, result: &Result<Done, PrepareError>) -> bool {
+    let mut queue = shared.queue.lock();
+    match result {
+        Ok(done) => {
+            queue.transactions += done.transactions;
+            queue.stored = queue.stored.max(done.stored);
+            if queue.missed.is_some_and(|missed| missed <= done.stored) {
+                queue.missed = None;
+            }
+        }
+        Err(_) => {
+            // Everything from the checkpoint on is read again, so nothing need be kept.
+            let last = task.waiting.last().map(|(seq, _)| *seq);
+            let newer = queue.waiting.last().map(|(seq, _)| *seq);
+            queue.waiting = Vec::new();
+            queue.missed = queue.missed.max(last).max(newer);
+        }
+    }
+    shared.moved.notify_all();
+    task.stop
+}
+
+/// Lets more changes come together; after a failure, waits for the next attempt.
+fn pace(shared: &Shared, limit: Duration, may_hurry: bool) {
+    let mut queue = shared.queue.lock();
+    let holds = |queue: &mut Queue| !queue.stop && !(may_hurry && queue.hurry);
+    let _timed_out = shared.work.wait_while_for(&mut queue, holds, limit);
+}
+
+struct Worker {
+    around: Surroundings,
+    store: Option<Store>,
+}
+
+impl Worker {
+    fn perform(&mut self, task: &Task) -> Result<Done, PrepareError> {
+        let (mut store, stored) = match self.store.take() {
+            Some(store) => (store, task.stored),
+            None => {
+                let prepared = prepare(&self.around)?;
+                (prepared.store, prepared.checkpoint)
+            }
+        };
+        let result = match task.missed {
+            Some(missed) => self.read_again(&mut store, stored, missed),
+            None if task.seen > stored => store
+                .write(&task.waiting, task.seen)
+                .map(|()| Done { stored: task.seen, transactions: 1 })
+                .map_err(PrepareError::from),
+            None => Ok(Done { stored, transactions: 0 }),
+        };
+        match result {
+            Err(PrepareError::Store(StoreError::Damaged(reason))) => {
+                // The connection must be closed before the file is moved.
+                drop(store);
+                let prepared = replace(&self.around, &reason)?;
+                self.store = Some(prepared.store);
+                Ok(Done { stored: prepared.checkpoint, transactions: 1 })
+            }
+            other => {
+                self.store = Some(store);
+                other
+            }
+        }
+    }
+
+    /// Reads the changes after the checkpoint from the journal and writes them in groups.
+    fn read_again(
+        &self,
+        store: &mut Store,
+        stored: Seq,
+        missed: Seq,
+    ) -> Result<Done, PrepareError> {
+        let source = self.around.source.as_ref();
+        let (marks, group) = (Marks::default(), Vec::new());
+        let done = Done { stored, transactions: 0 };
+        let mut rereader = Rereader { store, marks, group, done, missed, failed: None };
+        let report = source.read(stored, &mut rereader)?;
+        if let Some(error) = rereader.failed {
+            return Err(error.into());
+        }
+        let mut done = rereader.done;
+        for place in &report.damaged {
+            tracing::error!(place, "The journal is damaged where changes were to be read again.");
+        }
+        if report.overrun.is_some_and(|oldest| oldest > stored.next()) {
+            let why = "changes that were not stored yet have left the journal";
+            let path = store.path().to_owned();
+            let prepared = fill(&self.around, Store::open(&path)?, why)?;
+            done.stored = prepared.checkpoint;
+        }
+        Ok(done)
+    }
+
+    fn release(&self, stored: Seq) {
+        // A rebuilt file may already hold what the follower has not announced yet.
+        let seq = stored.min(self.around.source.durable());
+        if let Err(error) = self.around.source.release_catalog(seq) {
+            tracing::warn!(%seq, "The catalog's cursor was not moved: {error}.");
+        }
+    }
+}
+
+struct Rereader<'a> {
+    store: &'a mut Store,
+    marks: Marks,
+    group: Vec<(Seq, Definition)>,
+    done: Done,
+    missed: Seq,
+    failed: Option<StoreError>,
+}
+
+impl Take for Rereader<'_> {
+    fn record(&mut self, seq: Seq, bytes: &[u8]) {
+        let Ok(record) = Record::decode(bytes) else { return };
+        if self.marks.is_change(&record)
+            && let Record::Definition(json) = record
+        {
+            self.group.extend(decode(seq, json).map(|definition| (seq, definition)));
+        }
+    }
+
+    fn commit_end(&mut self, last: Seq) -> ControlFlow<()> {
+        let is_end = last >= self.missed;
+        if !is_end && self.group.len() < GROUP_MAX {
+            return ControlFlow::Continue(());
+        }
+        match self.store.write(&self.group, last) {
+            Ok(()) => {
+                self.group.clear();
+                self.done.stored = last;
+                self.done.transactions += 1;
+            }
+            Err(error) => {
+                self.failed = Some(error);
+                return ControlFlow::Break(());
+            }
+        }
+        if is_end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
