@@ -1,0 +1,73 @@
+//! The command line: one subcommand per scenario, and two hidden ones for the lab's own children.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::scenario::ingest::{self, IngestOptions};
+use crate::scenario::kill::{self, KillOptions};
+use crate::scenario::peers::{self, PeersOptions};
+use crate::scenario::powercut::{self, PowercutOptions};
+use crate::{floor, launch, load, stop};
+
+/// Measures the appliance: rates, costs by ratio to a floor, crashes and power cuts.
+#[derive(Debug, Parser)]
+#[command(name = "lab", version)]
+struct Cli {
+    #[command(subcommand)]
+    scenario: Scenario,
+}
+
+#[derive(Debug, Subcommand)]
+enum Scenario {
+    /// The device workload: cost per value, latency, steps and holds, read-back.
+    Ingest(IngestOptions),
+    /// kill -9 under load, restart, resend, read-back.
+    Kill(KillOptions),
+    /// Power cuts on an image of a disk (root only), with a self-check.
+    Powercut(PowercutOptions),
+    /// Appliance, mosquitto and floor under the same four loads.
+    Peers(PeersOptions),
+    /// Run the floor server alone.
+    Floor {
+        #[arg(long, default_value = "127.0.0.1:1883")]
+        listen: SocketAddr,
+    },
+    /// The load generator; its spec comes on standard input.
+    #[command(hide = true)]
+    Load,
+    /// Becomes a program that is pinned and ends with the lab.
+    #[command(hide = true)]
+    LaunchChild {
+        #[arg(long)]
+        core: Option<usize>,
+        #[arg(last = true, required = true)]
+        program: Vec<OsString>,
+    },
+}
+
+/// Runs what was asked for.
+pub(crate) fn run() -> Result<ExitCode> {
+    let scenario = Cli::parse().scenario;
+    match &scenario {
+        Scenario::Load => return load::run::run().map(|()| ExitCode::SUCCESS),
+        Scenario::LaunchChild { core, program } => {
+            return launch::become_program(*core, program).map(|()| ExitCode::SUCCESS);
+        }
+        Scenario::Floor { listen } => return floor::serve(*listen).map(|()| ExitCode::SUCCESS),
+        _ => {}
+    }
+    stop::watch()?;
+    match scenario {
+        Scenario::Ingest(options) => ingest::run(&options),
+        Scenario::Kill(options) => kill::run(&options),
+        Scenario::Powercut(options) => powercut::run(&options),
+        Scenario::Peers(options) => peers::run(&options),
+        Scenario::Floor { .. } | Scenario::Load | Scenario::LaunchChild { .. } => {
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! One MQTT client of the crowd: its window, its schedule's debt, its bytes.
+//!
+//! **Invariants**
+//! - A packet id is a slot number + 1; a slot is either free or in the order of sending.
+//! - What could not be written waits in `unsent`; nothing overtakes it.
+
+use std::collections::VecDeque;
+use std::net::TcpStream;
+
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
+
+use super::spec::{Credential, Spec};
+
+/// Where a client stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    Offline,
+    /// CONNECT is sent.
+    SigningIn,
+    /// SUBSCRIBE is sent.
+    Subscribing,
+    Ready,
+}
+
+/// One value in flight.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Slot {
+    pub(crate) due: u64,
+    pub(crate) tag: u32,
+    pub(crate) counter: u64,
+    pub(crate) source_time: i64,
+    pub(crate) book_place: u32,
+}
+
+/// One client.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub(crate) stream: Option<TcpStream>,
+    pub(crate) state: State,
+    /// How the MQTT session is called.
+    pub(crate) name: String,
+    pub(crate) credential: Credential,
+    pub(crate) topics: Vec<Vec<u8>>,
+    pub(crate) verdict_topic: Vec<u8>,
+    /// The beginning of a packet that is not whole yet.
+    pub(crate) partial: Vec<u8>,
+    pub(crate) unsent: Vec<u8>,
+    /// Values that are due in this phase, and how many of them are sent.
+    pub(crate) due: u64,
+    pub(crate) sent: u64,
+    /// Values of the phases before.
+    pub(crate) sent_before: u64,
+    slots: Vec<Slot>,
+    free: Vec<u16>,
+    order: VecDeque<u16>,
+}
+
+impl Client {
+    pub(crate) fn new(number: usize, credential: Credential, spec: &Spec) -> Self {
+        let base = &spec.base;
+        let user = &credential.user;
+        let topics = (0..spec.tags)
+            .map(|tag| format!("{base}/_ingress/{user}/{}", path(number, tag)).into_bytes())
+            .collect();
+        Self {
+            stream: None,
+            state: State::Offline,
+            name: format!("lab-{number:04}"),
+            topics,
+            verdict_topic: format!("{base}/_verdict/{user}").into_bytes(),
+            credential,
+            partial: Vec::new(),
+            unsent: Vec::new(),
+            due: 0,
+            sent: 0,
+            sent_before: 0,
+            slots: vec![Slot::default(); usize::from(spec.in_flight)],
+            free: (0..spec.in_flight).rev().collect(),
+            order: VecDeque::with_capacity(usize::from(spec.in_flight)),
+        }
+    }
+
+    /// How many more values may be in flight.
+    pub(crate) fn room(&self) -> usize {
+        self.free.len()
+    }
+
+    pub(crate) fn in_flight(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Takes a slot; its packet id, or none when the window is full.
+    pub(crate) fn take_slot(&mut self, slot: Slot) -> Option<u16> {
+        let number = self.free.pop()?;
+        *self.slots.get_mut(usize::from(number))? = slot;
+        self.order.push_back(number);
+        Some(number + 1)
+    }
+
+    /// Frees the slot of an acknowledged packet; none for an id that is not in flight.
+    pub(crate) fn free_slot(&mut self, packet_id: u16) -> Option<Slot> {
+        let number = packet_id.checked_sub(1)?;
+        if self.order.front() == Some(&number) {
+            self.order.pop_front();
+        } else {
+            let place = self.order.iter().position(|waiting| *waiting == number)?;
+            self.order.remove(place);
+        }
+        self.free.push(number);
+        self.slots.get(usize::from(number)).copied()
+    }
+
+    /// The values in flight in the order of their sending, with their packet ids.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (u16, Slot)> + '_ {
+        self.order
+            .iter()
+            .filter_map(|number| Some((number + 1, *self.slots.get(usize::from(*number))?)))
+    }
+
+    /// Writes `bytes`, or keeps what did not fit. False when the connection is gone.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
+        let Some(stream) = &self.stream else { return false };
+        if !self.unsent.is_empty() {
+            self.unsent.extend_from_slice(bytes);
+            return true;
+        }
+        match send(stream, bytes, SendFlags::NOSIGNAL) {
+            Ok(written) => {
+                self.unsent.extend_from_slice(bytes.get(written..).unwrap_or_default());
+                true
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {
+                self.unsent.extend_from_slice(bytes);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Tries again what did not fit. False when the connection is gone.
+    pub(crate) fn write_rest(&mut self) -> bool {
+        let rest = std::mem::take(&mut self.unsent);
+        rest.is_empty() || self.write(&rest)
+    }
+
+    /// The socket is gone; what was in flight stays in flight.
+    pub(crate) fn disconnected(&mut self) {
+        self.stream = None;
+        self.state = State::Offline;
+        self.partial.clear();
+        self.unsent.clear();
+    }
+}
+
+/// The tag path of tag `tag` of client `number`.
+pub(crate) fn path(number: usize, tag: u32) -> String {
+    format!("lab/d{number:04}/t{tag}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::spec::{Keep, Payload};
+
+    fn spec(in_flight: u16) -> Spec {
+        Spec {
+            address: "127.0.0.1:1".parse().unwrap(),
+            base: "mr/v1/main".into(),
+            clients: Vec::new(),
+            tags: 2,
+            rate_per_s: 1.0,
+            warmup_ms: 0,
+            measure_ms: 0,
+            values_per_client: 0,
+            in_flight,
+            batch: 1,
+            payload: Payload::Plain,
+            verdict_every: 0,
+            first_contact: false,
+            counter_first: 0,
+            keep: Keep::Nothing,
+            book: None,
+            server_pid: None,
+            resend_ms: None,
+        }
+    }
+
+    #[test]
+    fn holds_the_window_and_the_order_of_sending() {
+        let credential = Credential { user: "u".into(), secret: None };
+        let mut client = Client::new(3, credential, &spec(2));
+        assert_eq!(client.topics[1], b"mr/v1/main/_ingress/u/lab/d0003/t1");
+        // Given a full window
+        let first = client.take_slot(Slot { counter: 1, ..Slot::default() }).unwrap();
+        let second = client.take_slot(Slot { counter: 2, ..Slot::default() }).unwrap();
+        assert_eq!(client.take_slot(Slot::default()), None);
+        // When the second is acknowledged first
+        assert_eq!(client.free_slot(second).unwrap().counter, 2);
+        // Then only the first waits, and an unknown id changes nothing
+        assert!(client.free_slot(second).is_none());
+        assert!(client.free_slot(0).is_none());
+        let waiting: Vec<u64> = client.waiting().map(|(_, slot)| slot.counter).collect();
+        assert_eq!(waiting, [1]);
+        assert_eq!(client.free_slot(first).unwrap().counter, 1);
+        assert_eq!((client.room(), client.in_flight()), (2, 0));
+    }
+}

@@ -1,0 +1,62 @@
+//! What devices do when the server dies: notice, come back, send again what has no answer.
+//!
+//! **Invariants**
+//! - Acknowledgements that still lie in the sockets are read before the line "before the end" is
+//!   drawn: the server had sent them.
+//! - A repetition carries the same value and the same source time, and its DUP flag.
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::crowd::Crowd;
+use super::phase::drain;
+use super::spec::Event;
+
+/// How long a dead server's connections may take to be seen as closed.
+const CLOSING_LIMIT_NANOS: u64 = 5_000_000_000;
+const RETRY_NANOS: u64 = 5_000_000;
+const SIGN_IN_LIMIT: Duration = Duration::from_secs(20);
+
+/// Comes back and sends again. Does nothing when no connection was lost.
+pub(crate) fn come_back(crowd: &mut Crowd, tell: &mut dyn FnMut(Event)) -> Result<()> {
+    let (Some(limit_ms), true) = (crowd.spec.resend_ms, crowd.offline > 0) else { return Ok(()) };
+    let closing = crowd.clock.now() + CLOSING_LIMIT_NANOS;
+    while crowd.offline < crowd.clients.len() {
+        if crowd.clock.now() > closing {
+            bail!("the server closed some connections only{}", crowd.reason());
+        }
+        crowd.poll(RETRY_NANOS)?;
+    }
+    crowd.book.server_down();
+    tell(Event::Down { acknowledged: crowd.tally.acknowledged });
+    let limit = crowd.clock.now() + limit_ms * 1_000_000;
+    wait_for_listener(crowd, limit)?;
+    crowd.connect_all(SIGN_IN_LIMIT)?;
+    tell(Event::Again);
+    for client in 0..crowd.clients.len() {
+        crowd.resend(client);
+        // What was due and not sent is dropped: the round is over.
+        if let Some(client) = crowd.clients.get_mut(client) {
+            client.due = client.sent;
+        }
+    }
+    drain(crowd)?;
+    if crowd.offline > 0 {
+        bail!("the server went away again while values were sent again{}", crowd.reason());
+    }
+    Ok(())
+}
+
+fn wait_for_listener(crowd: &mut Crowd, limit: u64) -> Result<()> {
+    loop {
+        if TcpStream::connect_timeout(&crowd.spec.address, Duration::from_secs(1)).is_ok() {
+            return Ok(());
+        }
+        if crowd.clock.now() > limit {
+            bail!("the server did not listen again in time");
+        }
+        crowd.poll(RETRY_NANOS)?;
+    }
+}

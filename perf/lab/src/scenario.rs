@@ -1,0 +1,11 @@
+//! The scenarios: what a person asks the lab for.
+
+pub(crate) mod image;
+pub(crate) mod ingest;
+pub(crate) mod kill;
+pub(crate) mod options;
+pub(crate) mod peers;
+pub(crate) mod powercut;
+pub(crate) mod round;
+pub(crate) mod row;
+pub(crate) mod steps;
