@@ -87,6 +87,7 @@ pub(crate) fn open(config: Config, disk: Arc<dyn Disk>) -> Result<(Core, Option<
         ));
         state.next = highest.next();
     }
+    report.quarantined = quarantine.files;
     report.next_seq = state.next;
     report.segments = slots.live.len();
     if report.first_seq == Seq::ZERO {

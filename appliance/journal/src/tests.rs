@@ -1,13 +1,16 @@
 //! The journal as a whole, on disks that forget, fail and are damaged.
 
 mod basics;
+mod damage;
+mod faults;
+mod model;
 
 use crate::disk::testing::ForgetfulDisk;
 use crate::writer::Writer;
 use crate::{Committed, Config, Disk, Durability, Follower, Journal, RecordBuf, Recovery};
 use crate::{Seq, SeqRange};
 use parking_lot::Mutex;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 

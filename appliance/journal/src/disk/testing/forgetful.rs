@@ -103,6 +103,16 @@ impl ForgetfulDisk {
         copy
     }
 
+    /// What a power cut that takes everything unsynced would leave; this disk goes on.
+    #[must_use]
+    pub fn synced_copy(&self, seed: u64) -> Self {
+        let copy = Self::new(seed);
+        for (path, content) in &self.names.lock().synced {
+            copy.put(path, &content.lock().synced);
+        }
+        copy
+    }
+
     fn lose(&self, mut keep: impl FnMut(&mut u64) -> bool) {
         let mut names = self.names.lock();
         let names = &mut *names;
@@ -140,10 +150,8 @@ impl Content {
         for &sector in &self.dirty {
             if keep(random) {
                 let start = sector * SECTOR_BYTES;
-                let new = self.now.iter().skip(start).take(SECTOR_BYTES);
-                for (place, byte) in left.iter_mut().skip(start).zip(new) {
-                    *place = *byte;
-                }
+                let new = self.now.get(start..).unwrap_or_default();
+                copy(new.get(..SECTOR_BYTES).unwrap_or(new), &mut left, start);
             }
         }
         self.now.clone_from(&left);
@@ -156,10 +164,17 @@ impl Content {
         if self.now.len() < end {
             self.now.resize(end, 0);
         }
-        for (place, byte) in self.now.iter_mut().skip(start).zip(bytes) {
-            *place = *byte;
-        }
+        copy(bytes, &mut self.now, start);
         self.dirty.extend(start / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES));
+    }
+}
+
+/// Copies as much as there is place for.
+fn copy(from: &[u8], into: &mut [u8], start: usize) {
+    let place = into.get_mut(start..).unwrap_or_default();
+    let count = from.len().min(place.len());
+    if let (Some(place), Some(from)) = (place.get_mut(..count), from.get(..count)) {
+        place.copy_from_slice(from);
     }
 }
 
@@ -254,16 +269,18 @@ impl DiskFile for MemoryFile {
         let content = self.content.lock();
         let there = content.now.get(start..).unwrap_or_default();
         let count = there.len().min(into.len());
-        for (place, byte) in into.iter_mut().zip(there) {
-            *place = *byte;
-        }
+        copy(there.get(..count).unwrap_or_default(), into, 0);
         Ok(count)
     }
 
     fn sync_data(&self) -> io::Result<()> {
         self.change(|content| {
-            content.synced.clone_from(&content.now);
-            content.dirty.clear();
+            content.synced.resize(content.now.len(), 0);
+            for sector in std::mem::take(&mut content.dirty) {
+                let start = sector * SECTOR_BYTES;
+                let new = content.now.get(start..).unwrap_or_default();
+                copy(new.get(..SECTOR_BYTES).unwrap_or(new), &mut content.synced, start);
+            }
         })
     }
 
