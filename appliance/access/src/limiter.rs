@@ -170,7 +170,6 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,8 +73,7 @@ impl Passwords {
 }
 
 fn engine() -> Result<Argon2<'static>, PasswordError> {
-    let params =
-        Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| PasswordError::Hash)?;
+    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| PasswordError::Hash)?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 

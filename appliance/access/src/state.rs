@@ -58,10 +58,10 @@ impl State {
 
     /// The state as definitions, for a snapshot. Workspaces are the namespace's.
     pub(crate) fn definitions(&self) -> Vec<Definition> {
-        let settings = self.settings.iter().map(|(name, value)| Definition::Setting {
-            name: name.clone(),
-            value: value.clone(),
-        });
+        let settings = self
+            .settings
+            .iter()
+            .map(|(name, value)| Definition::Setting { name: name.clone(), value: value.clone() });
         let clients = self.by_number.values().map(|k| Definition::Client(k.client.clone()));
         let people = self.people.values().map(|person| Definition::Person(person.clone()));
         settings.chain(clients).chain(people).collect()
@@ -103,7 +103,10 @@ impl State {
         let key = || {
             let key = Key::from_hex(value);
             if key.is_none() {
-                tracing::error!(name, "Left out a key of the box: it is not 64 hexadecimal digits.");
+                tracing::error!(
+                    name,
+                    "Left out a key of the box: it is not 64 hexadecimal digits."
+                );
             }
             key
         };

@@ -78,7 +78,8 @@ mod tests {
     fn a_token_lives_its_time_and_no_longer() {
         let key = Key::generate().unwrap();
         let token = issue(&key, ClientNumber(7), NOW, Duration::from_secs(60)).unwrap();
-        let at = |seconds: i64| verify(&key, token.reveal(), NOW.plus_nanos(seconds * NANOS_PER_SECOND));
+        let at =
+            |seconds: i64| verify(&key, token.reveal(), NOW.plus_nanos(seconds * NANOS_PER_SECOND));
         assert_eq!(at(0), Ok(ClientNumber(7)));
         assert_eq!(at(59), Ok(ClientNumber(7)));
         assert_eq!(at(60), Err(TokenFault::Expired));
@@ -97,7 +98,9 @@ mod tests {
         }
         let other = Key::generate().unwrap();
         assert_eq!(verify(&other, token, NOW), Err(TokenFault::Forged), "another box's key");
-        for junk in ["", "mrc_", "mrc_ä", &token[..40], &format!("{token}A"), &"x".repeat(9_999)] {
+        for junk in
+            ["", "mrc_", "mrc_ä", token.split_at(40).0, &format!("{token}A"), &"x".repeat(9_999)]
+        {
             assert_eq!(verify(&key, junk, NOW), Err(TokenFault::Forged), "{junk}");
         }
     }

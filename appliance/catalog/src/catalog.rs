@@ -10,6 +10,8 @@
 //! - Whatever is wrong with the file, memory is loaded and the box starts.
 //! - A start reads the journal from the file's checkpoint, so no change is ever missing.
 
+#[cfg(test)]
+mod journal_tests;
 mod open;
 #[cfg(test)]
 mod tests;

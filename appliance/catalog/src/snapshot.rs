@@ -20,7 +20,7 @@ use std::sync::Arc;
 use thiserror::Error as ThisError;
 
 /// Bytes of one chunk: small beside the journal's queue, so that values pass between chunks.
-const CHUNK_BYTES_MAX: usize = 256 * 1024;
+const CHUNK_BYTES_MAX: usize = 64 * 1024;
 
 /// Gives the whole state: workspaces, tags, settings, clients, people. No audit entries.
 pub trait Definitions: Send + Sync {
@@ -62,7 +62,9 @@ struct State {
 
 impl fmt::Debug for Snapshotter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Snapshotter").field("every_bytes", &self.every_bytes).finish_non_exhaustive()
+        f.debug_struct("Snapshotter")
+            .field("every_bytes", &self.every_bytes)
+            .finish_non_exhaustive()
     }
 }
 

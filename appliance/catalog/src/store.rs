@@ -16,8 +16,8 @@ mod schema;
 mod tests;
 mod write;
 
-pub use audit::{AUDIT_ROWS_MAX, AuditLine};
 pub(crate) use audit::read as read_audit;
+pub use audit::{AUDIT_ROWS_MAX, AuditLine};
 
 use millrace_journal::Seq;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};
@@ -76,6 +76,7 @@ pub(crate) struct Store {
     path: PathBuf,
     /// Audit entries since the table was last trimmed.
     audit_since_trim: usize,
+    audit_rows_max: usize,
 }
 
 impl Store {
@@ -93,7 +94,8 @@ impl Store {
         if verdict != "ok" {
             return Err(StoreError::Damaged(verdict));
         }
-        let mut store = Self { connection, path: path.to_owned(), audit_since_trim: 0 };
+        let (path, audit_rows_max) = (path.to_owned(), AUDIT_ROWS_MAX);
+        let mut store = Self { connection, path, audit_since_trim: 0, audit_rows_max };
         schema::migrate(&mut store.connection)?;
         Ok(store)
     }
@@ -101,8 +103,7 @@ impl Store {
     /// Up to which record the file holds everything; `None` if it was never filled.
     pub(crate) fn checkpoint(&self) -> Result<Option<Seq>, StoreError> {
         let sql = "SELECT value FROM meta WHERE name = 'checkpoint'";
-        let value: Option<i64> =
-            self.connection.query_row(sql, [], |row| row.get(0)).optional()?;
+        let value: Option<i64> = self.connection.query_row(sql, [], |row| row.get(0)).optional()?;
         value
             .map(|value| u64::try_from(value).map(Seq))
             .transpose()

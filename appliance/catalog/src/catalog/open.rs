@@ -167,8 +167,7 @@ fn catch_up(
         }
     }
     definitions.extend(without_seqs(changes.found));
-    let loaded =
-        Loaded { definitions, checkpoint: prepared.checkpoint, rebuilt: prepared.rebuilt };
+    let loaded = Loaded { definitions, checkpoint: prepared.checkpoint, rebuilt: prepared.rebuilt };
     Ok(Opened { store: Some(prepared.store), loaded, missed })
 }
 
@@ -222,7 +221,9 @@ fn raise_rebuilt(around: &Surroundings, why: &str, collected: &Collected) {
     around.issues.raise(Issue {
         key: ISSUE_REBUILT.to_owned(),
         severity,
-        what: format!("The catalog was rebuilt from the journal: {why}. {count} definitions.{missing}"),
+        what: format!(
+            "The catalog was rebuilt from the journal: {why}. {count} definitions.{missing}"
+        ),
         effect: "Audit entries older than the journal are only in the file that was set aside."
             .to_owned(),
         remedy: "Check the disk of the box; keep the file in quarantine until it is understood."

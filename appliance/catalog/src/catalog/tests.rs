@@ -22,6 +22,7 @@ struct Bench {
     journal: Arc<MemoryJournal>,
     issues: Arc<Issues>,
     clock: Arc<TestClock>,
+    checkpoint_interval: Duration,
 }
 
 impl Bench {
@@ -32,6 +33,7 @@ impl Bench {
             journal: Arc::default(),
             issues: Arc::new(Issues::new(clock.clone())),
             clock,
+            checkpoint_interval: Duration::from_secs(10),
         }
     }
 
@@ -39,7 +41,7 @@ impl Bench {
         Config {
             group_interval: Duration::from_millis(20),
             retry_interval: Duration::from_millis(20),
-            checkpoint_interval: Duration::from_millis(50),
+            checkpoint_interval: self.checkpoint_interval,
             ..Config::new(self.folder.path())
         }
     }
@@ -75,8 +77,7 @@ impl Bench {
 
     fn overwrite(&self, place: usize, bytes: &[u8]) {
         use std::io::{Seek as _, SeekFrom};
-        let mut file =
-            std::fs::OpenOptions::new().write(true).open(self.config().path).unwrap();
+        let mut file = std::fs::OpenOptions::new().write(true).open(self.config().path).unwrap();
         file.seek(SeekFrom::Start(place as u64)).unwrap();
         file.write_all(bytes).unwrap();
     }
@@ -487,8 +488,35 @@ fn a_newer_file_is_refused_and_not_touched() {
 }
 
 #[test]
+fn a_commit_that_is_handed_over_in_parts_is_stored_whole() {
+    // The thread wakes all the time and meets the queue in the middle of commits.
+    let bench = Bench { checkpoint_interval: Duration::ZERO, ..Bench::new() };
+    let config = Config { group_interval: Duration::ZERO, ..bench.config() };
+    let (catalog, _) = Catalog::open(
+        config,
+        Arc::new(RealDisk),
+        bench.journal.clone(),
+        bench.issues.clone(),
+        bench.clock.clone(),
+    )
+    .unwrap();
+    for commit in 0..20u32 {
+        let committed = bench.journal.define(&[tag(2 * commit + 1, "a"), tag(2 * commit + 2, "b")]);
+        for (seq, definition) in committed {
+            catalog.store(seq, definition);
+            let before = catalog.transactions();
+            wait_for(|| catalog.transactions() > before);
+        }
+        catalog.seen(Seq(u64::from(commit) * 2 + 2));
+    }
+    assert!(catalog.settle(LIMIT));
+    catalog.close();
+    assert_eq!(bench.open().1.definitions.len(), 40);
+}
+
+#[test]
 fn the_checkpoint_moves_though_nothing_is_defined() {
-    let bench = Bench::new();
+    let bench = Bench { checkpoint_interval: Duration::from_millis(20), ..Bench::new() };
     let (catalog, _) = bench.open();
     bench.commit(&catalog, &one_of_each());
     assert!(catalog.settle(LIMIT));

@@ -39,8 +39,7 @@ pub(crate) fn run(shared: &Shared, around: Surroundings, store: Option<Store>) {
             return;
         }
         let config = &worker.around.config;
-        let wait =
-            if result.is_ok() { config.group_interval } else { config.retry_interval };
+        let wait = if result.is_ok() { config.group_interval } else { config.retry_interval };
         pace(shared, wait, result.is_ok());
     }
 }
@@ -102,7 +101,7 @@ fn settle(shared: &Shared, task: &Task, result: &Result<Done, PrepareError>) -> 
 /// Lets more changes come together; after a failure, waits for the next attempt.
 fn pace(shared: &Shared, limit: Duration, may_hurry: bool) {
     let mut queue = shared.queue.lock();
-    let holds = |queue: &mut Queue| !queue.stop && !(may_hurry && queue.hurry);
+    let holds = |queue: &mut Queue| !(queue.stop || may_hurry && queue.hurry);
     let _timed_out = shared.work.wait_while_for(&mut queue, holds, limit);
 }
 
@@ -113,28 +112,30 @@ struct Worker {
 
 impl Worker {
     fn perform(&mut self, task: &Task) -> Result<Done, PrepareError> {
-        let (mut store, stored) = match self.store.take() {
-            Some(store) => (store, task.stored),
+        let (mut store, stored, missed) = match self.store.take() {
+            Some(store) => (store, task.stored, task.missed),
             None => {
+                // Whatever file is there now: all that it lacks is in the journal.
                 let prepared = prepare(&self.around)?;
-                (prepared.store, prepared.checkpoint)
+                (prepared.store, prepared.checkpoint, task.missed.or(Some(task.seen)))
             }
         };
-        let result = match task.missed {
+        let result = match missed {
             Some(missed) => self.read_again(&mut store, stored, missed),
-            None if task.seen > stored => store
-                .write(&task.waiting, task.seen)
-                .map(|()| Done { stored: task.seen, transactions: 1 })
-                .map_err(PrepareError::from),
+            None if task.seen > stored || !task.waiting.is_empty() => {
+                write_queued(&mut store, task).map_err(PrepareError::from)
+            }
             None => Ok(Done { stored, transactions: 0 }),
         };
         match result {
             Err(PrepareError::Store(StoreError::Damaged(reason))) => {
                 // The connection must be closed before the file is moved.
                 drop(store);
-                let prepared = replace(&self.around, &reason)?;
+                let mut prepared = replace(&self.around, &reason)?;
+                // The journal may not have announced yet what waits here.
+                let done = write_queued(&mut prepared.store, task);
                 self.store = Some(prepared.store);
-                Ok(Done { stored: prepared.checkpoint, transactions: 1 })
+                Ok(Done { stored: prepared.checkpoint, ..done? })
             }
             other => {
                 self.store = Some(store);
@@ -178,6 +179,13 @@ impl Worker {
             tracing::warn!(%seq, "The catalog's cursor was not moved: {error}.");
         }
     }
+}
+
+/// One transaction for everything that waits. Changes of a commit that was not seen whole may be
+/// among them; the checkpoint is before it then.
+fn write_queued(store: &mut Store, task: &Task) -> Result<Done, StoreError> {
+    store.write(&task.waiting, task.seen)?;
+    Ok(Done { stored: task.seen, transactions: 1 })
 }
 
 struct Rereader<'a> {

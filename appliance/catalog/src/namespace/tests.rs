@@ -70,7 +70,8 @@ fn refuses_tags_over_the_quota_of_client_and_box() {
 #[test]
 fn numbers_stay_above_all_that_was_seen() {
     let namespace = namespace();
-    let seen = Tag { id: TagId(700), ..Tag::clone(&Namespace::new(1).create(new_tag("x")).unwrap().0) };
+    let seen =
+        Tag { id: TagId(700), ..Tag::clone(&Namespace::new(1).create(new_tag("x")).unwrap().0) };
     namespace.apply(&Definition::Tag(seen.clone()));
     namespace.apply(&Definition::Tag(seen));
     assert_eq!(namespace.tag_count(), 1, "applied twice, there once");

@@ -36,13 +36,17 @@ pub(super) fn write(db: &Connection, seq: Seq, entry: &AuditEntry) -> Result<(),
 }
 
 /// Trims when so many entries were added since; how many are since the last trimming then.
-pub(super) fn trim_if_due(db: &Connection, added: usize) -> Result<usize, StoreError> {
+pub(super) fn trim_if_due(
+    db: &Connection,
+    added: usize,
+    rows_max: usize,
+) -> Result<usize, StoreError> {
     if added < TRIM_EVERY {
         return Ok(added);
     }
     let sql = "DELETE FROM audit WHERE seq <=
                (SELECT seq FROM audit ORDER BY seq DESC LIMIT 1 OFFSET ?1)";
-    db.execute(sql, [number(AUDIT_ROWS_MAX as u64)])?;
+    db.execute(sql, [number(rows_max as u64)])?;
     Ok(0)
 }
 

@@ -74,8 +74,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
         return Err(StoreError::Newer { found, known });
     }
     for (version, step) in (1u32..).zip(STEPS).filter(|(version, _)| *version > found) {
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute_batch(step)?;
         transaction.pragma_update(None, "user_version", version)?;
         transaction.commit()?;

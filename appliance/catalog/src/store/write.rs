@@ -22,7 +22,8 @@ impl Store {
             write_one(&transaction, *seq, definition)?;
             audit_entries += usize::from(matches!(definition, Definition::Audit(_)));
         }
-        let due = audit::trim_if_due(&transaction, self.audit_since_trim + audit_entries)?;
+        let audit_entries = self.audit_since_trim + audit_entries;
+        let due = audit::trim_if_due(&transaction, audit_entries, self.audit_rows_max)?;
         let sql = "INSERT INTO meta (name, value) VALUES ('checkpoint', ?1)
                    ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)";
         transaction.prepare_cached(sql)?.execute([number(checkpoint.0)])?;
