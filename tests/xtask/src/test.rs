@@ -22,6 +22,14 @@ use crate::{process, setup, toolchain};
 /// The packages that only the second half of the steps compiles.
 const HEAVY: &[&str] =
     &["millrace-service", "millrace-client", "millrace-lab", "millrace-harness", "millrace-xtask"];
+/// Short runs of the lab, small enough for a development build on a busy machine.
+const LAB_RUNS: &[(&str, &str)] = &[
+    ("lab: kill", "kill --rounds 2 --devices 100 --rate 1000"),
+    (
+        "lab: ingest",
+        "ingest --without-floor --repeat 1 --seconds 3 --devices 100 --tags 2 --rate 1000",
+    ),
+];
 /// What has to build for a browser.
 const SHARED: &[&str] = &["millrace-model", "millrace-contract"];
 
@@ -127,21 +135,20 @@ impl Session<'_> {
     /// A short run of the lab: is anything lost? No speed is looked at.
     fn lab_smoke(&mut self, appliance: &Path) {
         let lab = self.place.binary("debug", "millrace-lab");
-        for (name, scenario) in [
-            ("lab: kill", ["kill", "--rounds", "2"]),
-            ("lab: ingest", ["ingest", "--seconds", "3"]),
-        ] {
+        let offered = process::read(Command::new(&lab).arg("--help"));
+        for (name, scenario) in LAB_RUNS {
             if !self.go_on() {
                 return;
             }
-            let offered = process::read(Command::new(&lab).arg("--help")).unwrap_or_default();
-            let [word, ..] = scenario;
-            if !offers(&offered, word) {
-                self.skip(name, format!("`millrace-lab` has no scenario `{word}`"));
+            let words: Vec<&str> = scenario.split(' ').collect();
+            let word = words.first().copied().unwrap_or_default();
+            if !offered.as_ref().is_ok_and(|help| offers(help, word)) {
+                self.skip(name, format!("`millrace-lab` has no scenario `{word}` here"));
                 continue;
             }
             let mut command = Command::new(&lab);
-            command.current_dir(self.place.root()).args(scenario).arg("--appliance").arg(appliance);
+            command.current_dir(self.place.root()).args(&words);
+            command.args(["--cpus", "none", "--appliance"]).arg(appliance);
             self.step(name, &mut command);
         }
     }
