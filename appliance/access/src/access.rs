@@ -1,8 +1,8 @@
 //! Access: the one door for secrets, tokens, passwords and sessions.
 //!
 //! **Invariants**: what is verified is what was applied; whatever goes wrong in a sign-in, the
-//! answer to the outside is the same; no lock is held while a password is hashed (but the
-//! claim's own, which has nobody to wait for).
+//! answer to the outside is the same; no lock that `apply` takes is held while a password is
+//! hashed.
 
 use crate::change::{Actor, ChangeError, check_name, check_password};
 use crate::claim::{Claim, ClaimError};
@@ -216,7 +216,7 @@ impl Access {
         secret: &str,
         from: Option<IpAddr>,
     ) -> Result<Arc<ClientGrant>, SignInError> {
-        let found = if secret.starts_with(token::PREFIX) {
+        let found = if token::has_form(secret) {
             let grant = self.verify_client_token(secret);
             grant.and_then(|g| if g.id == id { Ok(g) } else { Err(SignInError::Refused) })
         } else {
@@ -260,7 +260,7 @@ impl Access {
     /// # Errors
     /// [`SignInError::Refused`] or [`SignInError::Expired`].
     pub fn verify_bearer(&self, bearer: &str) -> Result<Principal, SignInError> {
-        if bearer.starts_with(token::PREFIX) {
+        if token::has_form(bearer) {
             return self.verify_client_token(bearer).map(Principal::Client);
         }
         if bearer.starts_with(session::PREFIX) {

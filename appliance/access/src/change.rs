@@ -126,6 +126,18 @@ impl From<PasswordError> for ChangeError {
 }
 
 impl Access {
+    /// Gives back the names of prepared changes that could not be made durable.
+    pub fn abandon(&self, definitions: &[Definition]) {
+        let mut state = self.state.write();
+        for definition in definitions {
+            match definition {
+                Definition::Client(client) => state.reserved.remove(&client.id),
+                Definition::Person(person) => state.reserved.remove(&person_key(&person.name)),
+                _ => false,
+            };
+        }
+    }
+
     /// An audit entry on its own, for what is not a change of definitions (`login.failed`).
     #[must_use]
     pub fn audit(&self, actor: &Actor, action: &str, subject: &str) -> Definition {
@@ -196,14 +208,7 @@ impl Access {
         let mut definitions = Vec::with_capacity(2 * new.len());
         for new in new {
             let made = self.new_client(new, actor);
-            if made.is_err() {
-                let mut state = self.state.write();
-                for (client, _) in &clients {
-                    let client: &ApiClient = client;
-                    state.reserved.remove(&client.id);
-                }
-            }
-            let (client, secret, more) = made?;
+            let (client, secret, more) = made.inspect_err(|_| self.abandon(&definitions))?;
             clients.push((client, secret));
             definitions.extend(more);
         }

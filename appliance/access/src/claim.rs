@@ -4,8 +4,9 @@
 //! the terminal; it is good for one person, one hour and five attempts. After five wrong ones a
 //! new code is announced and a minute passes, so the 79 bits cannot be walked.
 //!
-//! **Invariants**: only the code's hash is held; a code is used up by the attempt that succeeds,
-//! under one lock, so two at once cannot both win.
+//! **Invariants**: only the code's hash is held; the right attempt takes the code out under the
+//! lock, so two at once cannot both win, and gives it back if name or password will not do; no
+//! lock is held while a password is hashed, for the journal's thread may want to close the claim.
 
 use crate::keys::{Key, same};
 use crate::secret::{RandomError, Secret, random_text};
@@ -65,6 +66,7 @@ pub(crate) struct Claim {
 struct State {
     code: Option<Code>,
     closed_until: Duration,
+    is_closed: bool,
 }
 
 impl Claim {
@@ -79,7 +81,9 @@ impl Claim {
 
     /// Nothing can be claimed any more.
     pub(crate) fn close(&self) {
-        self.state.lock().code = None;
+        let mut state = self.state.lock();
+        state.code = None;
+        state.is_closed = true;
     }
 
     /// Holds a code against the one shown and uses it up if `take` succeeds. After the last
@@ -101,9 +105,14 @@ impl Claim {
             return Err(ClaimError::Wait { retry_after: state.closed_until.saturating_sub(now) });
         }
         if same(&self.hash(text), &hash) {
-            let taken = take()?;
-            state.code = None;
-            return Ok(taken);
+            let code = state.code.take();
+            drop(state);
+            return take().inspect_err(|_| {
+                let mut state = self.state.lock();
+                if !state.is_closed {
+                    state.code = code;
+                }
+            });
         }
         if attempts < ATTEMPTS_MAX {
             if let Some(code) = state.code.as_mut() {

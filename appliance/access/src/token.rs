@@ -22,9 +22,14 @@ use millrace_model::{ClientNumber, Timestamp};
 use std::time::Duration;
 
 /// What a client's token begins with.
-pub(crate) const PREFIX: &str = "mrc_";
+const PREFIX: &str = "mrc_";
 const TEXT_BYTES: usize = 70;
 const HEAD_BYTES: usize = 20;
+
+/// Whether a text has a token's form: a secret, which is shorter, may begin with the same letters.
+pub(crate) fn has_form(text: &str) -> bool {
+    text.len() == PREFIX.len() + TEXT_BYTES && text.starts_with(PREFIX)
+}
 
 /// Why a token is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

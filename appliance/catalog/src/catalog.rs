@@ -12,6 +12,8 @@
 
 #[cfg(test)]
 mod journal_tests;
+#[cfg(test)]
+mod model_tests;
 mod open;
 #[cfg(test)]
 mod tests;

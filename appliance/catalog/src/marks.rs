@@ -25,14 +25,15 @@ pub(crate) fn join(number: u64, chunk: u64) -> u64 {
     number << CHUNK_BITS | chunk & LAST_CHUNK
 }
 
-/// Tells changes from a snapshot's repetitions; one for each follower of the journal.
+/// Tells changes from a snapshot's repetitions. A fresh one for each commit: an append never
+/// spans two, so a mark that was lost to damage spoils no more than its own commit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
     inside: bool,
 }
 
 impl Marks {
-    /// Shown every record in order; whether this one is a change of a definition to be applied.
+    /// Shown every record of a commit in order; whether this one is a change of a definition to be applied.
     pub fn is_change(&mut self, record: &Record<'_>) -> bool {
         match record {
             Record::SnapshotBegin { .. } => self.inside = true,

@@ -123,6 +123,7 @@ impl Take for Collector {
 
     fn commit_end(&mut self, last: Seq) -> ControlFlow<()> {
         self.last = last;
+        self.marks = Marks::default();
         ControlFlow::Continue(())
     }
 }

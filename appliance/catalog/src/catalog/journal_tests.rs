@@ -15,14 +15,14 @@ const LIMIT: Duration = Duration::from_secs(10);
 struct Follow {
     namespace: Arc<Namespace>,
     catalog: Arc<Catalog>,
-    marks: Marks,
 }
 
 impl Follower for Follow {
     fn committed(&mut self, batch: &Committed<'_>) {
+        let mut marks = Marks::default();
         for (seq, bytes) in batch.records() {
             let record = Record::decode(bytes).unwrap();
-            if self.marks.is_change(&record)
+            if marks.is_change(&record)
                 && let Record::Definition(json) = record
             {
                 let definition = Definition::decode(json).unwrap();
@@ -66,8 +66,7 @@ fn start(folder: &Path) -> Running {
         Catalog::open(config, disk, source.clone(), issues, clock.clone()).unwrap();
     let (catalog, namespace) = (Arc::new(catalog), Arc::new(Namespace::new(100_000)));
     loaded.definitions.iter().for_each(|definition| namespace.apply(definition));
-    let (for_follower, marks) = (namespace.clone(), Marks::default());
-    let follower = Follow { namespace: for_follower, catalog: catalog.clone(), marks };
+    let follower = Follow { namespace: namespace.clone(), catalog: catalog.clone() };
     journal.start(Box::new(follower));
     let state = Arc::new(State(namespace.clone()));
     let snapshotter = Snapshotter::new(source, state, clock, 1 << 20, 0);

@@ -9,6 +9,7 @@ use crate::rebuild::{Collected, collect, decode};
 use crate::source::Take;
 use crate::store::{Store, StoreError};
 use millrace_journal::Seq;
+use millrace_journal::disk::OpenMode;
 use millrace_model::{Definition, Record};
 use millrace_supervisor::{Issue, Severity};
 use std::io;
@@ -86,8 +87,8 @@ pub(crate) enum PrepareError {
 pub(crate) fn prepare(around: &Surroundings) -> Result<Prepared, PrepareError> {
     let path = &around.config.path;
     let was_there = around.disk.len(path).map_err(unavailable)?.is_some();
-    if !was_there && let Some(folder) = path.parent() {
-        around.disk.create_folder(folder).map_err(unavailable)?;
+    if !was_there {
+        create(around).map_err(unavailable)?;
     }
     let opened = Store::open(path).and_then(|store| Ok((store.checkpoint()?, store)));
     match opened {
@@ -115,6 +116,7 @@ pub(crate) fn prepare(around: &Surroundings) -> Result<Prepared, PrepareError> {
 /// Moves the file aside and builds a new one. No connection may be open.
 pub(crate) fn replace(around: &Surroundings, reason: &str) -> Result<Prepared, PrepareError> {
     let aside = quarantine(around).map_err(unavailable)?;
+    create(around).map_err(unavailable)?;
     let store = Store::open(&around.config.path)?;
     let text = format!(
         "the catalog file was damaged ({reason}) and has been moved to {}",
@@ -143,6 +145,9 @@ fn catch_up(
 ) -> Result<Opened, Error> {
     let mut changes = Changes::default();
     let report = around.source.read(prepared.checkpoint, &mut changes)?;
+    for place in &report.damaged {
+        tracing::error!(place, "The journal is damaged where changes may have been.");
+    }
     if let Some(oldest) = report.overrun
         && oldest > prepared.checkpoint.next()
     {
@@ -191,6 +196,7 @@ impl Take for Changes {
 
     fn commit_end(&mut self, last: Seq) -> ControlFlow<()> {
         self.last = last;
+        self.marks = Marks::default();
         ControlFlow::Continue(())
     }
 }
@@ -229,6 +235,15 @@ fn raise_rebuilt(around: &Surroundings, why: &str, collected: &Collected) {
         remedy: "Check the disk of the box; keep the file in quarantine until it is understood."
             .to_owned(),
     });
+}
+
+/// Makes the empty file: through the disk, so that it is readable by its owner only; SQLite gives
+/// the files beside it the same rights.
+fn create(around: &Surroundings) -> io::Result<()> {
+    if let Some(folder) = around.config.path.parent() {
+        around.disk.create_folder(folder)?;
+    }
+    around.disk.open(&around.config.path, OpenMode::CreateNew).map(drop)
 }
 
 fn quarantine(around: &Surroundings) -> io::Result<PathBuf> {

@@ -13,20 +13,21 @@ use millrace_model::{
 use millrace_supervisor::TestClock;
 use rusqlite::Connection;
 use std::io::Write as _;
+use std::path::Path;
 
-const LIMIT: Duration = Duration::from_secs(10);
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
 /// A box that can be stopped and started again.
-struct Bench {
-    folder: tempfile::TempDir,
-    journal: Arc<MemoryJournal>,
-    issues: Arc<Issues>,
-    clock: Arc<TestClock>,
-    checkpoint_interval: Duration,
+pub(super) struct Bench {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) journal: Arc<MemoryJournal>,
+    pub(super) issues: Arc<Issues>,
+    pub(super) clock: Arc<TestClock>,
+    pub(super) checkpoint_interval: Duration,
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let clock = Arc::new(TestClock::new(Timestamp(1_000)));
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -37,7 +38,7 @@ impl Bench {
         }
     }
 
-    fn config(&self) -> Config {
+    pub(super) fn config(&self) -> Config {
         Config {
             group_interval: Duration::from_millis(20),
             retry_interval: Duration::from_millis(20),
@@ -46,7 +47,7 @@ impl Bench {
         }
     }
 
-    fn open(&self) -> (Catalog, Loaded) {
+    pub(super) fn open(&self) -> (Catalog, Loaded) {
         self.try_open().unwrap()
     }
 
@@ -61,7 +62,7 @@ impl Bench {
     }
 
     /// One commit, followed as the service does.
-    fn commit(&self, catalog: &Catalog, definitions: &[Definition]) {
+    pub(super) fn commit(&self, catalog: &Catalog, definitions: &[Definition]) {
         let committed = self.journal.define(definitions);
         let last = committed.last().unwrap().0;
         for (seq, definition) in committed {
@@ -75,7 +76,7 @@ impl Bench {
         RealDisk.list(&self.config().quarantine).unwrap_or_default()
     }
 
-    fn overwrite(&self, place: usize, bytes: &[u8]) {
+    pub(super) fn overwrite(&self, place: usize, bytes: &[u8]) {
         use std::io::{Seek as _, SeekFrom};
         let mut file = std::fs::OpenOptions::new().write(true).open(self.config().path).unwrap();
         file.seek(SeekFrom::Start(place as u64)).unwrap();
@@ -83,7 +84,7 @@ impl Bench {
     }
 }
 
-fn tag(id: u32, path: &str) -> Definition {
+pub(super) fn tag(id: u32, path: &str) -> Definition {
     Definition::Tag(Tag {
         id: TagId(id),
         workspace: WorkspaceNumber(1),
@@ -98,7 +99,7 @@ fn tag(id: u32, path: &str) -> Definition {
     })
 }
 
-fn client(number: u32, revoked: Option<Timestamp>) -> Definition {
+pub(super) fn client(number: u32, revoked: Option<Timestamp>) -> Definition {
     Definition::Client(ApiClient {
         number: ClientNumber(number),
         id: format!("press-{number}"),
@@ -151,7 +152,7 @@ fn without_audit(definitions: &[Definition]) -> Vec<Definition> {
 }
 
 /// The state that definitions lead to, later ones replacing earlier ones.
-fn state(definitions: &[Definition]) -> Vec<String> {
+pub(super) fn state(definitions: &[Definition]) -> Vec<String> {
     let mut last = std::collections::BTreeMap::new();
     for definition in without_audit(definitions) {
         let key = match &definition {
@@ -430,7 +431,7 @@ fn an_incomplete_snapshot_is_as_if_it_were_not_there() {
     catalog.close();
     // The second snapshot ends after its second chunk: only a part of a larger state.
     let many: Vec<_> = (100..4_000).map(|id| tag(id, &format!("never/{id}"))).collect();
-    bench.journal.fail_appends_after(2);
+    bench.journal.fail_appends_after(Some(2));
     assert!(snapshotter(&bench, many).write().is_err());
     assert_eq!(bench.journal.cursors().1, complete, "the first one stays in force");
     bench.journal.recycle_through(complete);
@@ -590,4 +591,55 @@ fn records_that_cannot_be_read_are_left_out() {
     bench.journal.define(&[tag(1, "good")]);
     let (_, loaded) = bench.open();
     assert_eq!(loaded.definitions.len(), 1);
+}
+
+/// Copies the catalog's files as they lie, as a kill leaves them.
+fn kill_and_copy(bench: Bench, damage: impl Fn(&Path)) -> Bench {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["catalog.db", "catalog.db-wal"] {
+        std::fs::copy(bench.folder.path().join(name), folder.path().join(name)).unwrap();
+    }
+    damage(folder.path());
+    Bench { folder, ..bench }
+}
+
+#[test]
+fn a_kill_loses_nothing_whatever_becomes_of_the_wal() {
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 3] = [
+        ("none", |_| {}),
+        ("the wal is garbage", |folder| {
+            let wal = folder.join("catalog.db-wal");
+            std::fs::File::create(wal).unwrap().write_all(&[0xa5; 50_000]).unwrap();
+        }),
+        ("the wal alone is left", |folder| {
+            std::fs::remove_file(folder.join("catalog.db")).unwrap();
+        }),
+    ];
+    for (name, damage) in damages {
+        let bench = Bench::new();
+        let (catalog, _) = bench.open();
+        bench.commit(&catalog, &one_of_each());
+        assert!(catalog.settle(LIMIT));
+        bench.commit(&catalog, &[client(2, Some(Timestamp(5)))]);
+        assert!(catalog.settle(LIMIT));
+        let bench = kill_and_copy(bench, damage);
+        drop(catalog);
+        let (_, loaded) = bench.open();
+        assert_eq!(state(&loaded.definitions), state(&bench.journal.changes()), "{name}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_files_are_readable_by_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    bench.commit(&catalog, &one_of_each());
+    assert!(catalog.settle(LIMIT));
+    for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
+        let mode = std::fs::metadata(bench.folder.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}: {mode:o}");
+    }
 }

@@ -40,7 +40,9 @@ pub(crate) fn run(shared: &Shared, around: Surroundings, store: Option<Store>) {
         }
         let config = &worker.around.config;
         let wait = if result.is_ok() { config.group_interval } else { config.retry_interval };
-        pace(shared, wait, result.is_ok());
+        // Without progress there is something to wait for that no hurry brings.
+        let may_hurry = result.is_ok_and(|done| done.transactions > 0 || done.stored >= task.seen);
+        pace(shared, wait, may_hurry);
     }
 }
 
@@ -208,6 +210,7 @@ impl Take for Rereader<'_> {
     }
 
     fn commit_end(&mut self, last: Seq) -> ControlFlow<()> {
+        self.marks = Marks::default();
         let is_end = last >= self.missed;
         if !is_end && self.group.len() < GROUP_MAX {
             return ControlFlow::Continue(());

@@ -43,9 +43,9 @@ impl MemoryJournal {
         inner.recycled += count;
     }
 
-    /// Lets so many more appends through and refuses the others.
-    pub(crate) fn fail_appends_after(&self, count: usize) {
-        self.inner.lock().fail_appends_after = Some(count);
+    /// Lets so many more appends through and refuses the others; `None` lets all through.
+    pub(crate) fn fail_appends_after(&self, count: Option<usize>) {
+        self.inner.lock().fail_appends_after = count;
     }
 
     pub(crate) fn reads(&self) -> usize {
