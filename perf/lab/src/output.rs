@@ -44,7 +44,8 @@ pub(crate) fn save(result: &Value, file: Option<&Path>) -> Result<()> {
         .with_context(|| format!("write the result to {}", file.display()))
 }
 
-/// Rows of cells, aligned; the first row is the head, the first column is left-aligned.
+/// Rows of cells, aligned. The first row is the head; the first column and those whose head
+/// begins with `<` are left-aligned.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -52,15 +53,21 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
+    let is_left = |column: usize| {
+        column == 0
+            || rows.first().and_then(|head| head.get(column)).is_some_and(|h| h.starts_with('<'))
+    };
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
             let gap = " ".repeat(width - cell.chars().count());
-            if column == 0 {
-                line.push_str(&format!("{cell}{gap}"));
+            let cell = cell.trim_start_matches('<');
+            let space = if column == 0 { "" } else { "  " };
+            if is_left(column) {
+                line.push_str(&format!("{space}{cell}{gap}"));
             } else {
-                line.push_str(&format!("  {gap}{cell}"));
+                line.push_str(&format!("{space}{gap}{cell}"));
             }
         }
         text.push_str(line.trim_end());
@@ -79,6 +86,8 @@ mod tests {
         let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
         let text = table(&[row(["load", "us"]), row(["plant", "16.6"]), row(["quiet", "9"])]);
         assert_eq!(text, "load     us\nplant  16.6\nquiet     9");
+        let text = table(&[row(["us", "<why"]), row(["9", "it was late"])]);
+        assert_eq!(text, "us  why\n9   it was late");
     }
 
     #[test]

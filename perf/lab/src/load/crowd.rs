@@ -329,7 +329,7 @@ impl Crowd {
                 });
             }
             Packet::Publish { correlation, payload } => {
-                let stored = !payload.windows(9).any(|window| window == b"\"refused\"");
+                let stored = !payload.starts_with(b"{\"stored\":false");
                 self.tally.verdict(correlation.unwrap_or(now), now, stored);
             }
             Packet::Connack { reason: 0 } if self.spec.verdict_every != 0 => {

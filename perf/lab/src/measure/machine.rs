@@ -43,7 +43,8 @@ pub(crate) fn machine() -> Machine {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     Machine {
         cpu: model.to_owned(),
-        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        // Not what this process may use: the lab is pinned to one of them.
+        cores: cpuinfo.lines().filter(|line| line.starts_with("processor")).count(),
         memory_mb: number_of(&memory, "MemTotal:") / 1024,
         kernel: release.trim().to_owned(),
         virtual_machine: cpuinfo.contains("hypervisor"),

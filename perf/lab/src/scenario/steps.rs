@@ -168,7 +168,7 @@ fn growth(row: &Row, seconds: u64) -> Vec<String> {
 }
 
 const HEAD: [&str; 8] =
-    ["offered/s", "stored/s", "p99 ms", "CPU", "us/value", "floor us", "generator", "breaks"];
+    ["offered/s", "stored/s", "p99 ms", "CPU", "us/value", "floor us", "generator", "<breaks"];
 
 fn line(rate: f64, row: &Row, floor: Option<&Row>, why: &[String]) -> Vec<String> {
     vec![
