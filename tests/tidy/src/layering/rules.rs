@@ -63,8 +63,8 @@ pub(super) const RULES: Rules = Rules {
         Crate { name: CATALOG, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
         Crate { name: BROKER, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
         Crate { name: HISTORIAN, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
-        Crate { name: CONTRACT, tier: 2, may_use: &[MODEL] },
-        Crate { name: CLIENT, tier: 3, may_use: &[MODEL, CONTRACT] },
+        Crate { name: CONTRACT, tier: 2, may_use: &[] },
+        Crate { name: CLIENT, tier: 3, may_use: &[CONTRACT] },
         Crate { name: API, tier: 3, may_use: &[MODEL, CONTRACT, SUPERVISOR, ACCESS] },
         Crate {
             name: SERVICE,
