@@ -1,3 +1,5 @@
+//! The ledger: outcomes, saving and restoring, crashes at every step, readers beside writers.
+
 use super::*;
 
 const PRESS: ClientNumber = ClientNumber(4);

@@ -1,3 +1,7 @@
+//! The gate: every check in its order, batches, receive times, a journal that is full.
+//!
+//! The journal is a list and the namespace a table; the clock stands until a test moves it.
+
 use super::*;
 use crate::append::Append;
 use crate::gate::Config;

@@ -1,3 +1,5 @@
+//! Payload shapes: tables for each, and serde_json as the oracle for everything else.
+
 use super::*;
 use millrace_model::Value;
 use proptest::prelude::*;
