@@ -90,6 +90,15 @@ struct Saving {
     file: Option<Box<dyn DiskFile>>,
 }
 
+/// What may be wrong with the file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// One page is torn, as by a power cut during a save: the positions are one save older.
+    OlderPage,
+    /// All positions are lost, for this reason.
+    Lost(String),
+}
+
 pub(crate) struct Cursors {
     disk: Arc<dyn Disk>,
     path: PathBuf,
@@ -101,16 +110,13 @@ pub(crate) struct Cursors {
 
 impl Cursors {
     /// Reads the file; the second part is what is wrong with it.
-    pub(crate) fn load(disk: Arc<dyn Disk>, dir: &Path) -> (Self, Option<String>) {
+    pub(crate) fn load(disk: Arc<dyn Disk>, dir: &Path) -> (Self, Option<Trouble>) {
         let path = dir.join(CURSOR_FILE);
         let (found, trouble) = match disk.len(&path) {
             Ok(None) => (Positions::default(), None),
             _ => match disk.read(&path, 2 * PAGE_BYTES) {
                 Ok(bytes) => judge(&bytes),
-                Err(error) => (
-                    Positions::default(),
-                    Some(format!("the cursor file cannot be read ({error}): readers begin anew")),
-                ),
+                Err(error) => (Positions::default(), Some(Trouble::Lost(error.to_string()))),
             },
         };
         let file = if trouble.is_none() { disk.open(&path, OpenMode::Write).ok() } else { None };
@@ -215,14 +221,12 @@ impl Cursors {
     }
 }
 
-fn judge(bytes: &[u8]) -> (Positions, Option<String>) {
+fn judge(bytes: &[u8]) -> (Positions, Option<Trouble>) {
     let (found, damaged) = Positions::of_file(bytes);
     let trouble = match damaged {
         0 => None,
-        1 if found.generation > 0 => {
-            Some("a page of the cursor file is damaged: the other one is used".to_owned())
-        }
-        _ => Some("the cursor file is damaged: readers begin anew".to_owned()),
+        1 if found.generation > 0 => Some(Trouble::OlderPage),
+        _ => Some(Trouble::Lost("it is damaged".to_owned())),
     };
     (found, trouble)
 }

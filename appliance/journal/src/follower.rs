@@ -4,7 +4,7 @@
 //! before anybody is woken; in seq order without a hole.
 
 use crate::record_buf::Records;
-use crate::seq::Seq;
+use crate::seq::{Seq, SeqRange};
 
 /// Sees every commit before it is announced. A panic here closes the journal.
 pub trait Follower: Send {
@@ -32,7 +32,7 @@ impl<'a> Committed<'a> {
     /// Seq of the last record.
     #[must_use]
     pub const fn last(&self) -> Seq {
-        Seq((self.first.0 + self.count as u64).saturating_sub(1))
+        SeqRange { first: self.first, count: self.count }.last()
     }
 
     /// The records in order.

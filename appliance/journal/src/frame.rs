@@ -61,8 +61,10 @@ impl FrameHead {
             first: Seq(u64::from_le_bytes(*first)),
             note: u64::from_le_bytes(*note),
         };
-        (head.count > 0 && head.first > Seq::ZERO && head.body_bytes / 4 >= head.count)
-            .then_some(head)
+        let is_possible = head.count > 0
+            && head.body_bytes / 4 >= head.count
+            && (Seq(1)..Seq::MAX).contains(&head.first);
+        is_possible.then_some(head)
     }
 
     pub(crate) fn last(&self) -> Seq {

@@ -20,7 +20,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// Remembers in which batch a waker was already put. One for each waiting task.
+/// Tasks that wait for room: more than there are connections.
+const WAITERS_MAX: usize = 16_384;
+/// A task that asks twice is among the last few; looking at all would cost each of many waiters.
+const WAITERS_COMPARED: usize = 8;
+
+/// Remembers in which batch a waker was already put. One for each waiting task and journal.
 #[derive(Debug, Default)]
 pub struct Registration {
     batch: u64,
@@ -184,8 +189,10 @@ impl Queue {
         if used == 0 || inner.phase != Phase::Open {
             drop(inner);
             waker.wake_by_ref();
-        } else if !inner.space_waiters.iter().any(|known| known.will_wake(waker)) {
-            inner.space_waiters.push(waker.clone());
+        } else {
+            let too_many = add_waiter(&mut inner.space_waiters, waker);
+            drop(inner);
+            too_many.into_iter().for_each(Waker::wake);
         }
     }
 
@@ -202,9 +209,9 @@ impl Queue {
         if inner.phase == Phase::Closed {
             return Poll::Ready(Err(AppendError::Closed));
         }
-        if !inner.durable_waiters.iter().any(|known| known.will_wake(waker)) {
-            inner.durable_waiters.push(waker.clone());
-        }
+        let too_many = add_waiter(&mut inner.durable_waiters, waker);
+        drop(inner);
+        too_many.into_iter().for_each(Waker::wake);
         Poll::Pending
     }
 
@@ -316,6 +323,17 @@ impl Queue {
             inner.next = seq.next();
         }
     }
+}
+
+/// Adds a waiter that is not among the last few. Answers whom to wake because there are too many:
+/// waking without need is allowed, growing without limit is not.
+fn add_waiter(waiters: &mut Vec<Waker>, waker: &Waker) -> Vec<Waker> {
+    if waiters.iter().rev().take(WAITERS_COMPARED).any(|known| known.will_wake(waker)) {
+        return Vec::new();
+    }
+    let too_many = if waiters.len() < WAITERS_MAX { Vec::new() } else { std::mem::take(waiters) };
+    waiters.push(waker.clone());
+    too_many
 }
 
 #[cfg(test)]

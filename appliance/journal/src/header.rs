@@ -18,11 +18,14 @@
 //! - All fields lie in one sector, so that a power cut leaves the old header or the new one.
 //! - One damaged copy costs nothing: without the id no frame of the file could be checked.
 
+use crate::config::{SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use crate::frame::{PAGE_BYTES, SegmentId};
 use crate::seq::Seq;
 
 const MAGIC: [u8; 8] = *b"MRJSEG\0\0";
 const VERSION: u32 = 1;
+/// Far more lives than any disk has.
+const ORDER_MAX: u64 = 1 << 62;
 const HEADER_BYTES: usize = 64;
 const CHECKED_BYTES: usize = 60;
 
@@ -98,12 +101,18 @@ impl HeaderPage {
         if version != VERSION {
             return Some(Self::Version(version));
         }
-        Some(Self::Header(Header {
+        let header = Header {
             id: *id,
             order: u64::from_le_bytes(*order),
             first: Seq(u64::from_le_bytes(*first)),
             segment_bytes: u64::from_le_bytes(*segment_bytes),
-        }))
+        };
+        // Loops and memory are sized by these.
+        let is_possible = header.order < ORDER_MAX
+            && header.first < Seq::MAX
+            && (SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&header.segment_bytes)
+            && header.segment_bytes.is_multiple_of(PAGE_BYTES);
+        is_possible.then_some(Self::Header(header))
     }
 
     /// Judges both copies. Of two good ones the later counts: if they differ, a power cut came

@@ -38,7 +38,10 @@ struct Shared {
 enum Threads {
     /// Where the writer will go on.
     Idle(Option<Tail>),
-    Running(Vec<JoinHandle<()>>),
+    Running {
+        writer: Option<JoinHandle<()>>,
+        keeper: Option<JoinHandle<()>>,
+    },
     Ended,
 }
 
@@ -55,22 +58,25 @@ impl Journal {
 
     /// Starts the threads. Read what was there and register all cursors before: from now on
     /// segments below the lowest registered cursor are recycled. A second call changes nothing.
+    /// A follower that keeps a clone of the journal keeps it from closing by itself.
     pub fn start(&self, follower: Box<dyn Follower>) {
         let mut threads = self.shared.threads.lock();
         let tail = match &mut *threads {
             Threads::Idle(tail) => tail.take(),
-            Threads::Running(_) | Threads::Ended => {
+            Threads::Running { .. } | Threads::Ended => {
                 error!("The journal was started twice.");
                 return;
             }
         };
         let core = &self.shared.core;
-        let writer = Writer::new(Arc::clone(core), follower, tail);
         let keeper = Keeper::new(Arc::clone(core));
+        // What all cursors have passed must be ready before the writer asks for it.
+        keeper.recycle();
+        let writer = Writer::new(Arc::clone(core), follower, tail);
         let keeper = spawn("journal-keeper", core, move || keeper.run());
         let writer = spawn("journal-writer", core, move || writer.run());
         core.signal.raise();
-        *threads = Threads::Running(writer.into_iter().chain(keeper).collect());
+        *threads = Threads::Running { writer, keeper };
     }
 
     /// Queues all records of the buffer for one commit and clears it; leaves it untouched on
@@ -187,7 +193,7 @@ impl Journal {
     pub(crate) fn writer(&self, follower: Box<dyn Follower>) -> Writer {
         let tail = match std::mem::replace(&mut *self.shared.threads.lock(), Threads::Ended) {
             Threads::Idle(tail) => tail,
-            Threads::Running(_) | Threads::Ended => panic!("the writer was taken"),
+            Threads::Running { .. } | Threads::Ended => panic!("the writer was taken"),
         };
         Writer::new(Arc::clone(&self.shared.core), follower, tail)
     }
@@ -198,14 +204,13 @@ impl Shared {
         self.core.queue.close();
         // The lock is held over the joins, so that a second `close` returns when all has ended.
         let mut threads = self.threads.lock();
-        let Threads::Running(running) = std::mem::replace(&mut *threads, Threads::Ended) else {
-            return;
-        };
-        let mut running = running.into_iter();
-        // First the writer, which may need the keeper for its last commit.
-        running.next().into_iter().for_each(join);
-        self.core.signal.close();
-        running.for_each(join);
+        let before = std::mem::replace(&mut *threads, Threads::Ended);
+        if let Threads::Running { writer, keeper } = before {
+            // First the writer, which may need the keeper for its last commit.
+            writer.into_iter().for_each(join);
+            self.core.signal.close();
+            keeper.into_iter().for_each(join);
+        }
         if self.core.cursors.is_dirty() {
             let saved = self.core.cursors.save();
             self.core.health.cursor_fault(saved.err().map(|error| chain(&error)));

@@ -103,7 +103,7 @@ impl Keeper {
         saved.is_err().then_some(now + PAUSE)
     }
 
-    fn recycle(&self) {
+    pub(crate) fn recycle(&self) {
         if let Some((_, lowest)) = self.core.cursors.lowest()
             && self.core.pool.recycle(lowest) > 0
         {

@@ -234,7 +234,9 @@ impl Pool {
             let Some(segment) = slots.live.pop_front() else { break };
             segment.retire();
             count += 1;
-            if segment.is_reusable {
+            // After the limit was lowered there may be too many files.
+            let is_wanted = slots.taken.len() - unusable.len() <= self.slots_max;
+            if segment.is_reusable && is_wanted {
                 let free = Free { slot: segment.slot, file: Arc::clone(&segment.file) };
                 slots.free.push_back(free);
             } else {

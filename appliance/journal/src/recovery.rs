@@ -19,7 +19,7 @@ mod scan;
 
 use crate::config::Config;
 use crate::core::Core;
-use crate::cursor::Cursors;
+use crate::cursor::{Cursors, Trouble};
 use crate::disk::Disk;
 use crate::error::{Error, Result};
 use crate::group_commit::Queue;
@@ -67,7 +67,16 @@ pub(crate) fn open(config: Config, disk: Arc<dyn Disk>) -> Result<(Core, Option<
     let names = disk.list(&dir).map_err(Error::io("list", &dir))?;
     let mut report = Recovery::default();
     let (cursors, trouble) = Cursors::load(Arc::clone(&disk), &dir);
-    report.issues.extend(trouble);
+    match trouble {
+        None => {}
+        Some(Trouble::OlderPage) => {
+            let note = "a save of the cursors was torn: the save before it is used".to_owned();
+            report.notes.push(note);
+        }
+        Some(Trouble::Lost(why)) => {
+            report.issues.push(format!("the cursors are lost ({why}): readers begin anew"));
+        }
+    }
     let mut quarantine = Quarantine::new(Arc::clone(&disk), &dir);
     let found = files::sort(&config, disk.as_ref(), &names, &mut quarantine, &mut report);
 
@@ -146,13 +155,14 @@ impl State {
         self.report_missing(&segment, &scanned, bound, report);
         let gaps = scanned.damage(&segment, bound);
         for gap in &gaps {
-            let copied = quarantine.copy(&segment, *gap);
-            report.issues.push(format!(
-                "{} is damaged from byte {} to {}: {copied}",
-                segment.name(),
-                gap.start,
-                gap.end
-            ));
+            // Zeros are no evidence: the missing records were reported.
+            if let Some(copied) = quarantine.copy(&segment, *gap) {
+                let Gap { start, end } = gap;
+                let name = segment.name();
+                report
+                    .issues
+                    .push(format!("{name} is damaged from byte {start} to {end}: {copied}"));
+            }
         }
         if scanned.looks_torn && is_newest {
             report.notes.push(format!(
@@ -170,6 +180,8 @@ impl State {
             report.last_seq = report.last_seq.max(scanned.last);
         }
         self.next = self.next.max(scanned.last.next()).max(segment.first());
+        // Missing up to the next segment was reported here, not to be said again there.
+        self.next = self.next.max(bound.unwrap_or_default());
         if scanned.frames == 0 && !is_newest && gaps.is_empty() && segment.is_reusable {
             // It was begun and never used.
             slots.free.push_back(Free { slot: segment.slot, file: segment.file });
@@ -200,7 +212,7 @@ impl State {
         for (first, after) in ends.chain(bound.map(|bound| (bound, bound))) {
             if first > next && first > self.lowest {
                 report.issues.push(format!(
-                    "records {} to {} are missing in or before {}",
+                    "records {} to {} are missing in or beside {}",
                     next.max(self.lowest.next()),
                     first.0 - 1,
                     segment.name()
@@ -221,6 +233,9 @@ fn sync(tail: &Tail, report: &mut Recovery) -> bool {
 }
 
 fn log(report: &Recovery) {
+    for note in &report.notes {
+        warn!(%note, "The journal was not closed.");
+    }
     for issue in &report.issues {
         warn!(%issue, "The journal was damaged.");
     }

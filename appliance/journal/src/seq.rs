@@ -12,6 +12,10 @@ impl Seq {
     /// Before the first record.
     pub const ZERO: Self = Self(0);
 
+    /// No journal gets here: at a billion records a second it would take a century. Whatever
+    /// claims a higher seq is damaged, and arithmetic below it cannot overflow.
+    pub(crate) const MAX: Self = Self(1 << 62);
+
     /// The position after this one.
     #[must_use]
     pub const fn next(self) -> Self {
@@ -38,6 +42,6 @@ impl SeqRange {
     /// The last of them; the seq before `first` if there are none.
     #[must_use]
     pub const fn last(self) -> Seq {
-        Seq((self.first.0 + self.count as u64).saturating_sub(1))
+        Seq(self.first.0.saturating_add(self.count as u64).saturating_sub(1))
     }
 }

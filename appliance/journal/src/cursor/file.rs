@@ -73,7 +73,11 @@ impl Positions {
             let (length, after) = rest.split_first()?;
             let (name, after) = after.split_at_checked(usize::from(*length))?;
             let (seq, after) = after.split_first_chunk::<8>()?;
-            of.insert(std::str::from_utf8(name).ok()?.to_owned(), Seq(u64::from_le_bytes(*seq)));
+            let seq = Seq(u64::from_le_bytes(*seq));
+            if seq >= Seq::MAX {
+                return None;
+            }
+            of.insert(std::str::from_utf8(name).ok()?.to_owned(), seq);
             rest = after;
         }
         Some(Self { generation: u64::from_le_bytes(*generation), of })

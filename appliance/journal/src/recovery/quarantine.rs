@@ -30,34 +30,36 @@ impl Quarantine {
         Self { disk, dir: dir.to_owned(), folder, copied_bytes: None, files: Vec::new() }
     }
 
-    /// Copies a damaged stretch; answers what became of it, for the report.
-    pub(super) fn copy(&mut self, segment: &Segment, gap: Gap) -> String {
+    /// Copies a damaged stretch; answers what became of it, for the report, or nothing if there
+    /// are only zeros.
+    pub(super) fn copy(&mut self, segment: &Segment, gap: Gap) -> Option<String> {
         let name = format!("{}-{}-{}.damaged", segment.name(), segment.first(), gap.start);
         let path = self.folder.join(name);
-        match self.try_copy(segment, gap, &path) {
+        let bytes = match evidence(segment, gap) {
+            Ok(bytes) if bytes.is_empty() => return None,
+            Ok(bytes) => bytes,
+            Err(error) => return Some(format!("it cannot be read ({error})")),
+        };
+        Some(match self.try_copy(&bytes, &path) {
             Ok(true) => {
                 self.files.push(path.clone());
                 format!("a copy is in {}", path.display())
             }
             Ok(false) => format!("no copy, {} is at its limit", self.folder.display()),
             Err(error) => format!("it could not be copied ({error})"),
-        }
+        })
     }
 
-    fn try_copy(&mut self, segment: &Segment, gap: Gap, path: &Path) -> io::Result<bool> {
+    fn try_copy(&mut self, bytes: &[u8], path: &Path) -> io::Result<bool> {
         let used = self.used()?;
         // The same damage is found at each start until the segment is recycled.
         if self.disk.len(path)?.is_some() {
             return Ok(true);
         }
-        let mut bytes = vec![0; usize::try_from(gap.end - gap.start).map_err(io::Error::other)?];
-        read_readable(segment.file.as_ref(), &mut bytes, gap.start);
-        let evidence = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        bytes.truncate(evidence);
         if used + bytes.len() as u64 > COPIES_BYTES_MAX {
             return Ok(false);
         }
-        self.disk.durable_write(path, &bytes)?;
+        self.disk.durable_write(path, bytes)?;
         self.copied_bytes = Some(used + bytes.len() as u64);
         Ok(true)
     }
@@ -92,6 +94,18 @@ impl Quarantine {
         }
         Err(io::Error::other("too many files of this name in quarantine"))
     }
+}
+
+/// The bytes of a stretch without the zeros at its end.
+fn evidence(segment: &Segment, gap: Gap) -> io::Result<Vec<u8>> {
+    // A file may be cut: what is not there is not allocated.
+    let end = gap.end.min(segment.file.len()?);
+    let length = usize::try_from(end.saturating_sub(gap.start)).map_err(io::Error::other)?;
+    let mut bytes = vec![0; length];
+    read_readable(segment.file.as_ref(), &mut bytes, gap.start);
+    let kept = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    bytes.truncate(kept);
+    Ok(bytes)
 }
 
 /// Pages that cannot be read stay zero.

@@ -31,7 +31,9 @@ pub(super) struct Scanned {
 
 /// Reads a segment from front to back; frames at or above `bound` do not count.
 pub(super) fn frames(segment: &Segment, bound: Option<Seq>) -> Scanned {
-    let limit = segment.header.frames_end();
+    // A cut file is not searched beyond its end.
+    let length = segment.file.len().unwrap_or(u64::MAX);
+    let limit = segment.header.frames_end().min(length);
     let place = Place { file: segment.file.as_ref(), id: &segment.header.id, limit };
     let mut window = Window::default();
     let mut scanned = Scanned { end: Pool::frames_start(), ..Scanned::default() };

@@ -227,23 +227,23 @@ fn a_damaged_cursor_file_falls_back_and_is_reported() {
     let position = |disk: &ForgetfulDisk| {
         let rig = Rig::open(Arc::new(disk.clone()));
         let position = rig.journal.register_cursor("test").position();
-        (position, rig.report.issues)
+        (position, rig.report.issues, rig.report.notes.len())
     };
-    assert_eq!(position(&disk), (Seq(5), Vec::new()));
+    assert_eq!(position(&disk), (Seq(5), Vec::new(), 0));
     let mut found = Vec::new();
     for at in [100, PAGE + 100] {
         let mut bad = good.clone();
         bad[at] ^= 1;
         disk.put(&file, &bad);
-        let (position, issues) = position(&disk);
-        assert_eq!(issues.len(), 1, "{issues:?}");
+        let (position, issues, notes) = position(&disk);
+        assert_eq!((issues.len(), notes), (0, 1), "{issues:?}");
         found.push(position.0);
     }
     found.sort_unstable();
     assert_eq!(found, [3, 5], "one page each");
     for bad in [Vec::new(), vec![7; 3], vec![7; 20_000]] {
         disk.put(&file, &bad);
-        let (position, issues) = position(&disk);
+        let (position, issues, _) = position(&disk);
         assert_eq!((position, issues.len()), (Seq(0), 1), "{issues:?}");
     }
 }
@@ -318,4 +318,57 @@ fn a_reader_without_a_cursor_is_told_when_it_is_overrun() {
         }
     }
     assert_eq!((told, last), (1, Seq(199)));
+}
+
+/// The end of a sealed segment is damage, unlike that of the newest: its records are missing.
+#[test]
+fn a_damaged_end_of_a_sealed_segment_is_copied_and_reported() {
+    let (disk, all) = small_journal();
+    let path = segments(&disk)[0].clone();
+    let mut content = disk.content(&path).expect("the file is there");
+    let last = frames(&content).pop().expect("a frame");
+    content[last.bytes.start] ^= 1;
+    disk.put(&path, &content);
+    let rig = Rig::open(Arc::new(disk.clone()));
+    assert_eq!(rig.report.issues.len(), 2, "{:?}", rig.report);
+    let copy = disk.content(&rig.report.quarantined[0]).expect("the copy is there");
+    assert_eq!(copy[..last.bytes.len() - 1], content[last.bytes.start..last.bytes.end - 1]);
+    let expected: Vec<_> = all.into_iter().filter(|(seq, _)| !last.seqs.contains(&seq.0)).collect();
+    assert_eq!(rig.all(), expected);
+}
+
+#[test]
+fn impossible_numbers_in_a_frame_are_damage() {
+    let (disk, all) = small_journal();
+    let path = segments(&disk)[0].clone();
+    let content = disk.content(&path).expect("the file is there");
+    let frame = frames(&content).remove(1);
+    for at in [8, 12, 16] {
+        let hurt = |content: &mut Vec<u8>| {
+            let start = frame.bytes.start + at;
+            content[start..start + 4].fill(0xff);
+            content[start + 4..start + 8].fill(if at == 16 { 0xff } else { 0 });
+        };
+        let is_hurt = |other: &Frame| other.bytes == frame.bytes;
+        check(&disk, &all, &path, hurt, is_hurt, &format!("field at {at}"));
+    }
+}
+
+#[test]
+fn fewer_segments_than_before_are_reached_by_recycling() {
+    let (disk, all) = small_journal();
+    let newest = all[all.len() - 1].0;
+    let smaller = Config { bytes_max: 3 * SEGMENT_BYTES, ..config() };
+    for number in 5..8 {
+        let name = format!("segment-{number:04}.journal");
+        disk.put(&PathBuf::from(DIR).join(name), &vec![0; SEGMENT_BYTES as usize]);
+    }
+    let mut rig = Rig::open_with(smaller, Arc::new(disk.clone()));
+    let cursor = rig.journal.register_cursor("test");
+    cursor.checkpoint(newest).expect("durable");
+    for number in 0..60 {
+        cursor.checkpoint(rig.commit(&record(number, 9000))).expect("durable");
+        rig.keep();
+    }
+    assert_eq!(segments(&disk).len(), 3);
 }

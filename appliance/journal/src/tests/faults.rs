@@ -248,3 +248,48 @@ fn interval_durability_also_survives_a_fault_in_the_same_life() {
         assert_eq!(life(&disk, Durability::Interval(Duration::ZERO)), Seq(24));
     }
 }
+
+/// As on a folder that became read-only.
+#[test]
+fn a_disk_that_cannot_be_written_is_read_and_recovers() {
+    let (disk, _) = faulty();
+    let mut rig = Rig::open(Arc::new(disk.clone()));
+    rig.commit(b"one");
+    drop(rig);
+    disk.set_full(true);
+    disk.fail_syncs(true);
+    let mut rig = Rig::open(Arc::new(disk.clone()));
+    assert!(rig.report.issues.iter().any(|issue| issue.contains("cannot be synced")));
+    assert_eq!(rig.all(), [(Seq(1), b"one".to_vec())]);
+    rig.append(&[b"two".to_vec()]);
+    assert!(!rig.writer.step());
+    assert!(rig.journal.is_degraded());
+    disk.heal();
+    assert!(rig.writer.step());
+    assert_eq!(rig.journal.durable(), Seq(2));
+}
+
+/// A cursor that cannot be saved holds its segments, and is saved when the disk allows.
+#[test]
+fn cursors_that_cannot_be_saved_keep_their_segments() {
+    let (disk, forgetful) = faulty();
+    let mut rig = Rig::open(Arc::new(disk.clone()));
+    let cursor = rig.journal.register_cursor("test");
+    let mut keeper = crate::keeper::Keeper::new(Arc::clone(rig.journal.core()));
+    for number in 1..=20 {
+        rig.commit(&record(number, 9000));
+    }
+    let live = rig.journal.stats().segments_live;
+    disk.fail_syncs(true);
+    cursor.checkpoint(Seq(20)).expect("durable");
+    assert!(keeper.turn().is_some(), "it comes again");
+    assert!(rig.journal.status().cursor_fault.is_some());
+    assert_eq!(rig.journal.stats().segments_live, live);
+    disk.heal();
+    rig.keep();
+    assert!(rig.journal.stats().segments_live < live);
+    forgetful.crash_hard();
+    drop(rig);
+    let rig = Rig::open(Arc::new(forgetful));
+    assert_eq!(rig.journal.register_cursor("test").position(), Seq(20));
+}

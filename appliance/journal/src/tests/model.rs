@@ -162,7 +162,7 @@ proptest! {
     #[test]
     fn behaves_like_a_list_that_forgets_only_what_was_not_announced(
         seed in any::<u64>(),
-        actions in proptest::collection::vec(action(), 1..80),
+        actions in proptest::collection::vec(action(), 1..60),
     ) {
         let mut model = Model::new(seed);
         for action in &actions {
