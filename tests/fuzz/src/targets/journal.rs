@@ -30,7 +30,7 @@ pub(super) const TARGET: Target = Target {
 
 const FOLDER: &str = "journal";
 const SEGMENT_BYTES: u64 = 8 * 4096;
-const RECORD_COUNT: u64 = 400;
+const RECORD_COUNT: u64 = 150;
 const CHANGES_MAX: usize = 16;
 /// More errors than segments can have holes: the reader does not come forward.
 const ERRORS_MAX: usize = 1_000;
