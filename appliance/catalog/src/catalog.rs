@@ -32,8 +32,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// Changes that wait for the thread; more are read again from the journal. About 20 MB at most
-/// for tags as plants have them, twice the first values of one client.
+/// Default of [`Config::queue_max`]: about 10 MB for tags as plants have them, and twice the first
+/// values of one client.
 const QUEUE_MAX: usize = 20_000;
 /// How long the reader of the audit trail waits for what is not yet written.
 const SETTLE_WAIT: Duration = Duration::from_secs(1);
@@ -45,6 +45,8 @@ pub struct Config {
     pub path: PathBuf,
     /// Where damaged files are moved to.
     pub quarantine: PathBuf,
+    /// Changes that wait for the thread; more are read again from the journal.
+    pub queue_max: usize,
     /// Shortest time between two transactions, so that many first values share one.
     pub group_interval: Duration,
     /// Time between two attempts while the file cannot be written.
@@ -60,6 +62,7 @@ impl Config {
         Self {
             path: data.join("catalog.db"),
             quarantine: data.join("quarantine"),
+            queue_max: QUEUE_MAX,
             group_interval: Duration::from_millis(100),
             retry_interval: Duration::from_secs(1),
             checkpoint_interval: Duration::from_secs(10),
@@ -111,6 +114,7 @@ pub struct Loaded {
 pub struct Catalog {
     shared: Arc<Shared>,
     path: PathBuf,
+    queue_max: usize,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -167,7 +171,7 @@ impl Catalog {
         issues: Arc<Issues>,
         clock: Arc<dyn Clock>,
     ) -> Result<(Self, Loaded), Error> {
-        let path = config.path.clone();
+        let (path, queue_max) = (config.path.clone(), config.queue_max);
         let surroundings = Surroundings { config, disk, source, issues, clock };
         let opened = open::open(&surroundings)?;
         let shared = Arc::new(Shared::default());
@@ -181,13 +185,14 @@ impl Catalog {
         let thread = millrace_supervisor::spawn::thread("catalog", move || {
             worker::run(&for_thread, surroundings, opened.store);
         })?;
-        Ok((Self { shared, path, thread: Mutex::new(Some(thread)) }, opened.loaded))
+        let thread = Mutex::new(Some(thread));
+        Ok((Self { shared, path, queue_max, thread }, opened.loaded))
     }
 
     /// Hands over a change that was committed. Never waits for the disk.
     pub fn store(&self, seq: Seq, definition: Definition) {
         let mut queue = self.shared.queue.lock();
-        if queue.missed.is_some() || queue.waiting.len() >= QUEUE_MAX {
+        if queue.missed.is_some() || queue.waiting.len() >= self.queue_max {
             queue.missed = Some(seq);
             queue.waiting = Vec::new();
         } else {

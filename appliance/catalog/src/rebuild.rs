@@ -76,8 +76,9 @@ struct Collector {
 
 impl Collector {
     fn begin(&mut self, seq: Seq, id: u64) {
-        let (number, _) = split(id);
-        if self.open.as_ref().is_none_or(|open| open.number != number) {
+        let (number, chunk) = split(id);
+        // A clock that went back may have given a torn snapshot's number again.
+        if chunk == 0 || self.open.as_ref().is_none_or(|open| open.number != number) {
             self.open = Some(Candidate { number, begin: seq, definitions: Vec::new() });
         }
         self.before_chunk = self.open.as_ref().map_or(0, |open| open.definitions.len());

@@ -157,7 +157,7 @@ fn newest(definitions: Vec<Definition>) -> Vec<Definition> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 200, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 200, ..Default::default() })]
     #[test]
     fn a_start_finds_every_committed_definition(
         actions in proptest::collection::vec(action(), 1..10),

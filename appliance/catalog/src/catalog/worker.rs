@@ -25,7 +25,6 @@ pub(crate) fn run(shared: &Shared, around: Surroundings, store: Option<Store>) {
     loop {
         let task = take(shared, worker.around.config.checkpoint_interval);
         let result = worker.perform(&task);
-        let is_last = settle(shared, &task, &result);
         match &result {
             Ok(done) => {
                 if done.transactions > 0 {
@@ -35,6 +34,7 @@ pub(crate) fn run(shared: &Shared, around: Surroundings, store: Option<Store>) {
             }
             Err(error) => raise_cannot_write(&worker.around, &error.to_string()),
         }
+        let is_last = settle(shared, &task, &result);
         if is_last {
             return;
         }

@@ -43,6 +43,14 @@ impl MemoryJournal {
         inner.recycled += count;
     }
 
+    /// Loses the commit that begins with this seq.
+    pub(crate) fn lose(&self, first: Seq) {
+        let mut inner = self.inner.lock();
+        let before = inner.commits.len();
+        inner.commits.retain(|commit| commit.0 != first);
+        assert_eq!(inner.commits.len(), before - 1);
+    }
+
     /// Lets so many more appends through and refuses the others; `None` lets all through.
     pub(crate) fn fail_appends_after(&self, count: Option<usize>) {
         self.inner.lock().fail_appends_after = count;
