@@ -82,6 +82,11 @@ impl Ledger {
         self.client(client).reclassify(count);
     }
 
+    /// The historian found late that so many stored values took the place of earlier ones.
+    pub fn supersede(&self, client: ClientNumber, count: u64) {
+        self.client(client).supersede(count);
+    }
+
     /// Everything received: the note of the journal's frames.
     #[must_use]
     pub fn received_total(&self) -> u64 {

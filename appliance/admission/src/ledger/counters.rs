@@ -88,6 +88,11 @@ impl Counters {
         self.redelivered.fetch_add(moved, Ordering::AcqRel);
     }
 
+    /// So many stored values took the place of earlier ones.
+    pub fn supersede(&self, count: u64) {
+        self.superseded.fetch_add(count, Ordering::AcqRel);
+    }
+
     /// The counts now.
     #[must_use]
     pub fn read(&self) -> LedgerCounts {
