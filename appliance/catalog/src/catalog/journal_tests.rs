@@ -54,7 +54,7 @@ fn start(folder: &Path) -> Running {
     let issues = Arc::new(Issues::new(clock.clone()));
     let config = millrace_journal::Config {
         segment_bytes: 256 * 1024,
-        bytes_max: 8 << 20,
+        bytes_max: 2 << 20,
         commit_interval: Duration::ZERO,
         ..millrace_journal::Config::new(folder.join("journal"))
     };

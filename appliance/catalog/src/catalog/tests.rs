@@ -526,8 +526,8 @@ fn a_commit_that_is_handed_over_in_parts_is_stored_whole() {
     for commit in 0..20u32 {
         let committed = bench.journal.define(&[tag(2 * commit + 1, "a"), tag(2 * commit + 2, "b")]);
         for (seq, definition) in committed {
-            catalog.store(seq, definition);
             let before = catalog.transactions();
+            catalog.store(seq, definition);
             wait_for(|| catalog.transactions() > before);
         }
         catalog.seen(Seq(u64::from(commit) * 2 + 2));
@@ -625,15 +625,15 @@ fn kill_and_copy(bench: Bench, damage: impl Fn(&Path)) -> Bench {
 }
 
 #[test]
-fn a_kill_loses_nothing_whatever_becomes_of_the_wal() {
+fn a_kill_loses_nothing_whatever_becomes_of_the_file_beside() {
     type Damage = fn(&Path);
     let damages: [(&str, Damage); 3] = [
         ("none", |_| {}),
-        ("the wal is garbage", |folder| {
-            let wal = folder.join("catalog.db-wal");
-            std::fs::File::create(wal).unwrap().write_all(&[0xa5; 50_000]).unwrap();
+        ("the write-ahead file is garbage", |folder| {
+            let beside = folder.join("catalog.db-wal");
+            std::fs::File::create(beside).unwrap().write_all(&[0xa5; 50_000]).unwrap();
         }),
-        ("the wal alone is left", |folder| {
+        ("the write-ahead file alone is left", |folder| {
             std::fs::remove_file(folder.join("catalog.db")).unwrap();
         }),
     ];
