@@ -1,0 +1,311 @@
+//! What each endpoint answers.
+
+use crate::backend::{NOW, now, sample};
+use crate::http::Request;
+use crate::server::Server;
+use millrace_api::backend::Actor;
+use millrace_model::Value;
+use serde_json::json;
+use std::sync::atomic::Ordering;
+
+fn names<'a>(page: &'a serde_json::Value, field: &str) -> Vec<&'a str> {
+    let items = page["items"].as_array().unwrap();
+    items.iter().map(|item| item[field].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_box_tells_what_it_is() {
+    let server = Server::start().await;
+    let root = Request::get("/").send(server.address).await.expect(200);
+    assert!(root.text().contains("no user interface here yet"));
+    let version = Request::get("/api/v1/version").send(server.address).await.expect(200);
+    let expected = json!({"product": "millrace", "version": "0.1.0", "api": "v1"});
+    assert_eq!(version.value(), expected);
+    let live = Request::get("/health/live").send(server.address).await.expect(200);
+    assert_eq!(live.text(), r#"{"status":"live"}"#);
+    let overview = server.get("viewer", "/api/v1/overview").await.expect(200).value();
+    assert_eq!(overview["now"], NOW);
+    assert_eq!(overview["received_per_s"], 200.0);
+    assert!(overview.get("stored_per_s").is_none(), "what is not measured is absent");
+    let config = server.get("viewer", "/api/v1/config").await.expect(200).value();
+    assert_eq!(config["items"][0]["key"], "broker.receive_maximum");
+}
+
+#[tokio::test]
+async fn a_degraded_box_says_so() {
+    let server = Server::start().await;
+    server.backend.is_degraded.store(true, Ordering::SeqCst);
+    let ready = Request::get("/health/ready").send(server.address).await.expect(503);
+    assert_eq!(ready.value()["status"], "not_ready");
+    let answer = server.post("admin", "/api/v1/clients", r#"{"name":"a"}"#).await;
+    let answer = answer.expect_error(503, "unavailable", None);
+    assert_eq!(answer.header("retry-after"), Some("1"));
+}
+
+#[tokio::test]
+async fn a_person_signs_in_and_out() {
+    let server = Server::start().await;
+    let login = async |name: &str, password: &str| {
+        let body = json!({"name": name, "password": password}).to_string();
+        Request::new("POST", "/api/v1/login").json(&body).send(server.address).await
+    };
+    let session = login("anna", "right horse").await.expect(200).value();
+    assert_eq!(session["role"], "admin");
+    let token = session["access_token"].as_str().unwrap();
+    let me = server.get(token, "/api/v1/me").await.expect(200).value();
+    assert_eq!(me, json!({"name": "user:anna", "kind": "person", "role": "admin"}));
+    let wrong = login("anna", "wrong").await.expect_error(401, "unauthorized", None);
+    let unknown = login("nobody", "wrong").await.expect_error(401, "unauthorized", None);
+    let endless = login("anna", &"x".repeat(100_000)).await;
+    assert_eq!(wrong.body, unknown.body, "no answer tells whether the name exists");
+    assert_eq!(wrong.body, endless.body);
+    let tired = login("tired", "x").await.expect_error(429, "rate_limited", None);
+    assert_eq!(tired.header("retry-after"), Some("30"));
+    server.post(token, "/api/v1/logout", "").await.expect(204);
+    server.get(token, "/api/v1/me").await.expect_error(401, "unauthorized", None);
+}
+
+#[tokio::test]
+async fn the_first_admin_claims_the_box() {
+    let server = Server::start().await;
+    let claim = async |code: &str, password: &str| {
+        let body = json!({"code": code, "name": "anna", "password": password}).to_string();
+        Request::new("POST", "/api/v1/claim").json(&body).send(server.address).await
+    };
+    let state = Request::get("/api/v1/claim").send(server.address).await.expect(200);
+    assert_eq!(state.text(), r#"{"open":true}"#);
+    claim("WRONG", "long enough").await.expect_error(401, "unauthorized", None);
+    claim("ABCD-EFGH", "short").await.expect_error(422, "invalid", Some("password"));
+    let session = claim("ABCD-EFGH", "long enough").await.expect(200).value();
+    assert_eq!(session["role"], "admin");
+    let state = Request::get("/api/v1/claim").send(server.address).await.expect(200);
+    assert_eq!(state.text(), r#"{"open":false}"#);
+}
+
+#[tokio::test]
+async fn people_are_listed_without_their_hashes() {
+    let server = Server::start().await;
+    let body = r#"{"name":"emil","password":"long enough","role":"engineer"}"#;
+    let created = server.post("admin", "/api/v1/people", body).await.expect(201);
+    let expected = json!({"name": "emil", "role": "engineer", "created": NOW});
+    assert_eq!(created.value(), expected);
+    let people = server.get("viewer", "/api/v1/people").await.expect(200).value();
+    assert_eq!(people["items"], json!([expected]));
+    let body = r#"{"name":" emil","password":"long enough","role":"engineer"}"#;
+    let answer = server.post("admin", "/api/v1/people", body).await;
+    answer.expect_error(422, "invalid", Some("name"));
+}
+
+#[tokio::test]
+async fn clients_are_created_with_their_secrets_once() {
+    let server = Server::start().await;
+    let body = r#"{"name":"press","count":3,"publish":["press/#"],"retention":"keep"}"#;
+    let created = server.post("engineer", "/api/v1/clients", body).await.expect(201).value();
+    let clients = created["clients"].as_array().unwrap();
+    assert_eq!(clients.len(), 3);
+    assert_eq!(clients[1]["secret"], "secret-2");
+    assert_eq!(clients[1]["client"]["id"], "press-2");
+    assert_eq!(clients[1]["client"]["retention"], "keep");
+    let actor = Actor { who: "user:emil".to_owned(), from: "127.0.0.1".parse().unwrap() };
+    assert_eq!(*server.backend.actors.lock(), [actor]);
+    let one = server.get("viewer", "/api/v1/clients/press-2").await.expect(200);
+    assert!(!one.text().contains("secret") && !one.text().contains("5ec2e7"), "{}", one.text());
+    server.get("viewer", "/api/v1/clients/none").await.expect_error(404, "not_found", None);
+    let check = async |body: &str, field: &str| {
+        let answer = server.post("engineer", "/api/v1/clients", body).await;
+        answer.expect_error(422, "invalid", Some(field));
+    };
+    check(r#"{"name":"a","count":0}"#, "count").await;
+    check(r#"{"name":"a","count":1001}"#, "count").await;
+    check(r#"{"name":"a","publish":["ok","a/#/b"]}"#, "publish[1]").await;
+    check(r#"{"name":"a","workspace":"none"}"#, "workspace").await;
+    check(r#"{"name":""}"#, "name").await;
+    check(r#"{"name":"a","retention":"2d"}"#, "retention").await;
+}
+
+#[tokio::test]
+async fn clients_come_in_pages_and_are_revoked() {
+    let server = Server::start().await;
+    let first = server.get("viewer", "/api/v1/clients?limit=1").await.expect(200).value();
+    assert_eq!(names(&first, "id"), ["device"]);
+    let next = first["next"].as_str().unwrap();
+    let target = format!("/api/v1/clients?limit=1&after={next}");
+    let second = server.get("viewer", &target).await.expect(200).value();
+    assert_eq!(names(&second, "id"), ["other"]);
+    assert!(second.get("next").is_none());
+    let revoke = Request::new("DELETE", "/api/v1/clients/other").token("engineer");
+    assert_eq!(revoke.send(server.address).await.expect(200).value()["revoked"], NOW);
+    let none = Request::new("DELETE", "/api/v1/clients/none").token("engineer");
+    none.send(server.address).await.expect_error(404, "not_found", None);
+    for (query, field) in [
+        ("limit=0", Some("limit")),
+        ("limit=1001", Some("limit")),
+        ("limit=x", None),
+        ("after=!", Some("after")),
+    ] {
+        let answer = server.get("viewer", &format!("/api/v1/clients?{query}")).await;
+        answer.expect_error(400, "bad_request", field);
+    }
+}
+
+#[tokio::test]
+async fn tags_are_listed_searched_and_paged() {
+    let server = Server::start().await;
+    let list = async |token: &str, query: &str| {
+        server
+            .get(token, &format!("/api/v1/workspaces/main/tags?{query}"))
+            .await
+            .expect(200)
+            .value()
+    };
+    let all = list("viewer", "").await;
+    assert_eq!(names(&all, "path"), ["hall/humidity", "press-4/pressure", "press-4/temperature"]);
+    assert_eq!(names(&list("viewer", "prefix=press-4/").await, "path").len(), 2);
+    assert_eq!(names(&list("viewer", "search=humid").await, "path"), ["hall/humidity"]);
+    let page = list("viewer", "limit=2").await;
+    let next = page["next"].as_str().unwrap();
+    let rest = list("viewer", &format!("limit=2&after={next}")).await;
+    assert_eq!(names(&rest, "path"), ["press-4/temperature"]);
+    let seen = list("device", "").await;
+    assert_eq!(names(&seen, "path"), ["press-4/pressure", "press-4/temperature"]);
+}
+
+#[tokio::test]
+async fn a_client_sees_its_workspace_and_its_paths_only() {
+    let server = Server::start().await;
+    let workspaces = server.get("device", "/api/v1/workspaces").await.expect(200).value();
+    assert_eq!(names(&workspaces, "name"), ["main"]);
+    let other = "/api/v1/workspaces/lab/tags";
+    server.get("device", other).await.expect_error(404, "not_found", None);
+    server.get("viewer", other).await.expect(200);
+    server.get("viewer", "/api/v1/workspaces/none/tags").await.expect_error(404, "not_found", None);
+    for what in ["tag", "last", "raw", "range"] {
+        let target = format!("/api/v1/workspaces/main/{what}?path=hall/humidity");
+        let answer = server.get("device", &target).await;
+        answer.expect_error(403, "forbidden", Some("path"));
+        // Whether a forbidden path exists is not told.
+        let target = format!("/api/v1/workspaces/main/{what}?path=hall/none");
+        let answer = server.get("device", &target).await;
+        answer.expect_error(403, "forbidden", Some("path"));
+        let target = format!("/api/v1/workspaces/main/{what}?path=press-4/none");
+        let answer = server.get("device", &target).await;
+        answer.expect_error(404, "not_found", Some("path"));
+    }
+    let ledger = server.get("device", "/api/v1/ledger").await.expect(200).value();
+    assert_eq!(ledger["total"]["received"], 10);
+    assert_eq!(ledger["clients"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn tags_are_created_and_changed() {
+    let server = Server::start().await;
+    let create =
+        async |body: &str| server.post("engineer", "/api/v1/workspaces/main/tags", body).await;
+    let body = r#"{"path":"press-5/Volume Flow","kind":"uint","unit":"l/min",
+                   "schema":{"kinds":["uint"],"min":0,"max":9.5,"strict":true}}"#;
+    let tag = create(body).await.expect(201).value();
+    assert_eq!(tag["schema"]["max"], 9.5);
+    assert_eq!(tag["kind"], "uint");
+    create(body).await.expect_error(409, "conflict", None);
+    create(r#"{"path":"a//b","kind":"int"}"#).await.expect_error(422, "invalid", Some("path"));
+    create(r#"{"path":"a/+","kind":"int"}"#).await.expect_error(422, "invalid", Some("path"));
+    let bad = r#"{"path":"a","kind":"int","schema":{"min":2,"max":1}}"#;
+    create(bad).await.expect_error(422, "invalid", Some("schema.min"));
+    let target = "/api/v1/workspaces/main/tag?path=press-5/Volume%20Flow";
+    let change = r#"{"unit":"m³/h","retention":"32d"}"#;
+    let patch = Request::new("PATCH", target).token("engineer").json(change);
+    let tag = patch.send(server.address).await.expect(200).value();
+    assert_eq!((&tag["unit"], &tag["retention"]), (&json!("m³/h"), &json!("32d")));
+    assert_eq!(tag["schema"]["max"], 9.5, "what is left out stays");
+    let tag = server.get("viewer", target).await.expect(200).value();
+    assert_eq!(tag["unit"], "m³/h");
+}
+
+#[tokio::test]
+async fn last_values_come_by_path_and_by_filter() {
+    let server = Server::start().await;
+    server.backend.samples.lock().push(sample(1, Value::Float(32.0), 1));
+    let last = async |query: &str| {
+        server.get("viewer", &format!("/api/v1/workspaces/main/last?{query}")).await
+    };
+    let two = last("path=press-4/temperature&path=hall/humidity").await.expect(200);
+    assert_eq!(
+        two.text(),
+        concat!(
+            r#"{"items":[{"path":"press-4/temperature","unit":"°C","sample":{"#,
+            r#""source_time":"2026-11-30T11:59:59Z","receive_time":"2026-11-30T11:59:59.001234567Z","#,
+            r#""quality":0,"kind":"float","value":32.0}},{"path":"hall/humidity","unit":"°C"}]}"#
+        )
+    );
+    let filtered = last("filter=press-4/%23&limit=1").await.expect(200).value();
+    assert_eq!(names(&filtered, "path"), ["press-4/pressure"]);
+    let next = filtered["next"].as_str().unwrap();
+    let rest = last(&format!("filter=press-4/%23&after={next}")).await.expect(200).value();
+    assert_eq!(names(&rest, "path"), ["press-4/temperature"]);
+    assert_eq!(names(&last("filter=%2B/humidity").await.expect(200).value(), "path").len(), 1);
+    last("").await.expect_error(400, "bad_request", Some("path"));
+    last("path=a&filter=b").await.expect_error(400, "bad_request", Some("filter"));
+    last("filter=a/%23/b").await.expect_error(400, "bad_request", Some("filter"));
+    let many = vec!["path=press-4/temperature"; 101].join("&");
+    last(&many).await.expect_error(400, "bad_request", Some("path"));
+}
+
+#[tokio::test]
+async fn ranges_are_condensed() {
+    let server = Server::start().await;
+    let range = async |query: &str| {
+        let path = "path=press-4/temperature";
+        server.get("viewer", &format!("/api/v1/workspaces/main/range?{path}&{query}")).await
+    };
+    let answer = range("from=-15m&points=7").await.expect(200).value();
+    assert_eq!(answer["from"], "2026-11-30T11:45:00Z");
+    assert_eq!(answer["to"], NOW);
+    let bucket = &answer["buckets"][0];
+    assert_eq!(
+        *bucket,
+        json!({"start": "2026-11-30T11:45:00Z", "count": 7, "max": 2.5, "first": 1.0})
+    );
+    range("points=0").await.expect_error(400, "bad_request", Some("points"));
+    range("points=10001").await.expect_error(400, "bad_request", Some("points"));
+    range("from=now&to=-1h").await.expect_error(400, "bad_request", Some("from"));
+    range("from=yesterday").await.expect_error(400, "bad_request", Some("from"));
+    assert!(now().0 > 0);
+}
+
+#[tokio::test]
+async fn the_ledger_adds_up_and_pages() {
+    let server = Server::start().await;
+    let ledger = server.get("viewer", "/api/v1/ledger?limit=1").await.expect(200).value();
+    assert_eq!(ledger["total"]["received"], 30);
+    assert_eq!(ledger["total"]["refused_by_reason"], json!({"rate_limited": 1}));
+    assert_eq!(ledger["total"]["in_flight"], 1);
+    assert_eq!(ledger["total"]["balanced"], true);
+    assert_eq!(ledger["clients"][0]["id"], "device");
+    let target = format!("/api/v1/ledger?limit=1&after={}", ledger["next"].as_str().unwrap());
+    let rest = server.get("viewer", &target).await.expect(200).value();
+    assert_eq!(rest["clients"][0]["id"], "other");
+    assert!(rest.get("next").is_none());
+}
+
+#[tokio::test]
+async fn issues_are_listed_and_acknowledged() {
+    let server = Server::start().await;
+    let issues = server.get("viewer", "/api/v1/issues").await.expect(200).value();
+    assert_eq!(issues["items"][0]["severity"], "warning");
+    let target = "/api/v1/issues/part-damaged:1d%2F2026/acknowledge";
+    server.post("engineer", target, "").await.expect(204);
+    assert_eq!(*server.backend.acknowledged.lock(), ["part-damaged:1d/2026"]);
+    let none = "/api/v1/issues/none/acknowledge";
+    server.post("engineer", none, "").await.expect_error(404, "not_found", None);
+}
+
+#[tokio::test]
+async fn the_audit_trail_comes_newest_first() {
+    let server = Server::start().await;
+    let first = server.get("admin", "/api/v1/audit?limit=2").await.expect(200).value();
+    assert_eq!(names(&first, "subject"), ["c3", "c2"]);
+    let target = format!("/api/v1/audit?limit=2&after={}", first["next"].as_str().unwrap());
+    let rest = server.get("admin", &target).await.expect(200).value();
+    assert_eq!(names(&rest, "subject"), ["c1"]);
+    assert!(rest.get("next").is_none());
+}
