@@ -18,8 +18,9 @@ use crate::session::desk::Desk;
 use crate::shape::{Parser, Sent, Sink};
 use crate::topics::{Entry, Topics};
 use millrace_journal::Registration;
-use millrace_model::limits::BATCH_ELEMENTS_MAX;
-use millrace_model::{ClientNumber, Refusal};
+use millrace_model::limits::{BATCH_ELEMENTS_MAX, PATH_BYTES_MAX};
+use millrace_model::topic::TopicError;
+use millrace_model::{ClientNumber, Reason, Refusal};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -191,6 +192,11 @@ impl Collect<'_> {
         let Self { desk, entry, elements, joined, is_paid, .. } = self;
         let place = match path {
             None => Ok(None),
+            // Not put together first: a path may be as long as the payload.
+            Some(path) if path.len() > PATH_BYTES_MAX => {
+                let error = TopicError::TooLong(PATH_BYTES_MAX);
+                Err(Refusal::with(Reason::TopicInvalid, error.to_string()))
+            }
             Some(path) => {
                 joined.clear();
                 joined.push_str(entry.path());

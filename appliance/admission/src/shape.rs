@@ -31,6 +31,9 @@ use crate::shape::json::{Fault, Scan, Token};
 use millrace_model::limits::BATCH_ELEMENTS_MAX;
 use millrace_model::{Quality, Reason, Refusal, Timestamp, ValueRef};
 
+/// Working memory that a parser keeps for the next payload.
+const KEPT_BYTES_MAX: usize = 16 * 1024;
+
 /// One value as it was sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sent<'a> {
@@ -97,7 +100,21 @@ impl Parser {
             sink.one(Sent::bare(value));
             return Ok(());
         }
-        self.parse_fully(payload, sink).map_err(Fault::into_refusal)
+        let parsed = self.parse_fully(payload, sink);
+        self.trim();
+        parsed.map_err(Fault::into_refusal)
+    }
+
+    /// Gives back what one large payload took: there is a parser for every connection.
+    fn trim(&mut self) {
+        for buffer in [&mut self.text, &mut self.path] {
+            if buffer.capacity() > KEPT_BYTES_MAX {
+                *buffer = String::new();
+            }
+        }
+        if self.keys.capacity() > KEPT_BYTES_MAX / size_of::<u64>() {
+            self.keys = Vec::new();
+        }
     }
 
     fn parse_fully(&mut self, payload: &[u8], sink: &mut dyn Sink) -> Result<(), Fault> {

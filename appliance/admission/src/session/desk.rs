@@ -30,6 +30,8 @@ use std::task::Waker;
 const CLOCK_NOISE_NANOS: i64 = millrace_model::time::NANOS_PER_SECOND;
 /// Room for a sample's fixed part, its framing, a definition and its path.
 const RECORD_BYTES_ROOM: usize = 4 * 1024;
+/// A submit above this gives its memory back: there is a desk for every connection.
+const KEPT_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) struct Desk {
     gate: Arc<Gate>,
@@ -248,6 +250,7 @@ impl Desk {
             self.offered = 0;
         }
         let journal = &self.gate.journal;
+        let size_bytes = self.records.len_bytes();
         let mut appended = journal.append(&mut self.records, (waker, registration));
         if appended == Err(AppendError::Full) {
             journal.wait_for_space(waker);
@@ -257,6 +260,9 @@ impl Desk {
         match appended {
             Ok(range) => {
                 self.counted = 0;
+                if size_bytes > KEPT_BYTES_MAX {
+                    self.records = RecordBuf::new();
+                }
                 self.gate.undefined.defined(&mut self.defining);
                 Submitted::Queued(range)
             }

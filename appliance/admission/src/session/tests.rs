@@ -636,3 +636,19 @@ fn a_refusal_of_the_entrance_is_counted_like_one_of_the_gate() {
     plant.commit();
     assert_eq!(plant.ledger.totals().refused[usize::from(Reason::TooLarge.code())], 1);
 }
+
+#[test]
+fn an_elements_path_above_the_limit_is_refused_alone() {
+    let plant = Plant::new();
+    let mut session = plant.open();
+    let payload = format!("{{\"values\":{{\"{}\":1,\"ok\":2}}}}", "x".repeat(100_000));
+    let decision = session.offer(INBOX, payload.as_bytes());
+    let Decision::Batch(batch) = decision else { panic!("{decision:?}") };
+    let reasons: Vec<_> = batch
+        .elements
+        .iter()
+        .map(|element| element.verdict.as_ref().err().map(|r| r.reason))
+        .collect();
+    assert_eq!(reasons, [Some(Reason::TopicInvalid), None]);
+    assert!(session.joined.capacity() < 10_000);
+}

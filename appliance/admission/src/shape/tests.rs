@@ -555,3 +555,16 @@ proptest! {
         prop_assert_eq!(read(&text).unwrap(), Held::One(one(Value::Int(bits.cast_signed()))));
     }
 }
+
+#[test]
+fn gives_back_what_a_large_payload_took() {
+    let mut parser = Parser::new();
+    let escaped = format!("\"\\n{}\"", "x".repeat(500_000));
+    let keys: Vec<_> = (0..50_000).map(|i| format!("\"{i}\":0")).collect();
+    let path = format!("[{{\"value\":1,\"path\":{escaped}}}]");
+    for payload in [escaped, format!("{{{}}}", keys.join(",")), path] {
+        parser.parse(payload.as_bytes(), &mut Keep::default()).unwrap();
+        let kept = parser.text.capacity() + parser.path.capacity() + parser.keys.capacity() * 8;
+        assert!(kept <= 3 * KEPT_BYTES_MAX, "{kept} bytes kept");
+    }
+}
