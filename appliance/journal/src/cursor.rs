@@ -205,6 +205,13 @@ impl Cursors {
         self.disk.durable_write(&self.path, &pages.concat())
     }
 
+    /// The registered ones with their positions, saved or not.
+    pub(crate) fn all(&self) -> Vec<(&'static str, Seq)> {
+        let entries = self.entries.lock();
+        let at = |entry: &Entry| Seq(entry.position.load(Ordering::Acquire));
+        entries.values().filter_map(|entry| Some((entry.registered?, at(entry)))).collect()
+    }
+
     /// The registered cursor whose saved position is lowest.
     pub(crate) fn lowest(&self) -> Option<(&'static str, Seq)> {
         let entries = self.entries.lock();

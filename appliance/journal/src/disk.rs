@@ -9,11 +9,13 @@
 //! - `durable_write` leaves the old file or the new one, never a mixture.
 
 mod lock;
+mod read_only;
 mod real;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
 pub use lock::{LockError, LockGuard, lock_folder};
+pub(crate) use read_only::ReadOnly;
 pub use real::RealDisk;
 
 use std::ffi::OsString;

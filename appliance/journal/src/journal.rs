@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::core::Core;
 use crate::cursor::Cursor;
-use crate::disk::Disk;
+use crate::disk::{Disk, ReadOnly};
 use crate::error::{AppendError, Result};
 use crate::follower::Follower;
 use crate::group_commit::Registration;
@@ -54,6 +54,16 @@ impl Journal {
         let (core, tail, report) = recovery::open(config, disk)?;
         let threads = Mutex::new(Threads::Idle(tail));
         Ok((Self { shared: Arc::new(Shared { core: Arc::new(core), threads }) }, report))
+    }
+
+    /// Reads everything as `open` does, and changes nothing: for a look at the files of a journal
+    /// that nobody has open. What would be set aside or copied is reported as not done.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn inspect(config: Config, disk: Arc<dyn Disk>) -> Result<Recovery> {
+        let (_, _, report) = recovery::open(config, Arc::new(ReadOnly(disk)))?;
+        Ok(report)
     }
 
     /// Starts the threads. Read what was there and register all cursors before: from now on
@@ -175,6 +185,12 @@ impl Journal {
             segments_free,
             last_commit_micros: health.last_commit_micros.load(Ordering::Relaxed),
         }
+    }
+
+    /// The registered cursors and where they stand: `durable` less this is a reader's lag.
+    #[must_use]
+    pub fn cursors(&self) -> Vec<(&'static str, Seq)> {
+        self.shared.core.cursors.all()
     }
 
     /// Takes no more, commits what is queued (one attempt if the disk fails), saves the cursors

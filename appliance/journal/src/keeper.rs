@@ -120,7 +120,7 @@ impl Keeper {
             return Some(retry_at);
         }
         match core.pool.prepare() {
-            Ok(_) => {
+            Ok(()) => {
                 core.wants_segment.store(false, Ordering::Release);
                 core.health.segment_fault(None);
                 self.retry_at = None;

@@ -81,39 +81,38 @@ impl Pool {
         Self { disk, dir, segment_bytes, slots_max, slots: Mutex::new(slots), made: Condvar::new() }
     }
 
-    /// A ready segment, or a new one; waits if one is being made.
+    /// A ready segment, or a new one; waits if one is being made. One caller, the writer.
     pub(crate) fn acquire(&self) -> Result<Free, NoSegment> {
         let mut slots = self.slots.lock();
         loop {
             if let Some(free) = slots.free.pop_front() {
                 return Ok(free);
             }
-            if !slots.is_making {
-                break;
+            if slots.is_making {
+                self.made.wait(&mut slots);
+                continue;
             }
-            self.made.wait(&mut slots);
+            let slot = self.reserve(&mut slots).ok_or(NoSegment::AllInUse)?;
+            drop(slots);
+            let made = self.make(slot);
+            slots = self.slots.lock();
+            self.end_making(&mut slots, slot, made).map_err(NoSegment::Fault)?;
         }
-        let slot = self.reserve(&mut slots).ok_or(NoSegment::AllInUse)?;
-        drop(slots);
-        let made = self.make(slot);
-        self.end_making(slot, made).map_err(NoSegment::Fault)
     }
 
-    /// Makes one segment ahead of need, if none is ready and there may be more. Answers whether
-    /// it did.
-    pub(crate) fn prepare(&self) -> Result<bool> {
+    /// Makes one segment ahead of need, if none is ready and there may be more.
+    pub(crate) fn prepare(&self) -> Result<()> {
         let mut slots = self.slots.lock();
         if !slots.free.is_empty() || slots.is_making {
-            return Ok(false);
+            return Ok(());
         }
         let Some(slot) = self.reserve(&mut slots) else {
-            return Ok(false);
+            return Ok(());
         };
         drop(slots);
         let made = self.make(slot);
-        let free = self.end_making(slot, made)?;
-        self.slots.lock().free.push_back(free);
-        Ok(true)
+        let mut slots = self.slots.lock();
+        self.end_making(&mut slots, slot, made)
     }
 
     fn reserve(&self, slots: &mut Slots) -> Option<u32> {
@@ -126,14 +125,18 @@ impl Pool {
         Some(slot)
     }
 
-    fn end_making(&self, slot: u32, made: Result<Free>) -> Result<Free> {
-        let mut slots = self.slots.lock();
+    /// Under the same lock that ends the making, the new one is ready: who waits finds it.
+    fn end_making(&self, slots: &mut Slots, slot: u32, made: Result<Free>) -> Result<()> {
         slots.is_making = false;
-        if made.is_err() {
-            slots.taken.remove(&slot);
-        }
         self.made.notify_all();
-        made
+        match made {
+            Ok(free) => slots.free.push_back(free),
+            Err(error) => {
+                slots.taken.remove(&slot);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     fn make(&self, slot: u32) -> Result<Free> {

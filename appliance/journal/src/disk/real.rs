@@ -88,7 +88,7 @@ impl DiskFile for RealFile {
             match self.0.seek_write(bytes, position) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(count) => {
-                    bytes = bytes.split_at_checked(count).map_or(&[], |(_, rest)| rest);
+                    bytes = bytes.split_at_checked(count).unwrap_or_default().1;
                     position += count as u64;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

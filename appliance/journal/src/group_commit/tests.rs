@@ -120,3 +120,25 @@ fn a_commit_waits_for_its_earliest_start() {
     assert!(Instant::now() >= earliest);
     assert_eq!(queue.take(&mut Batch::new(), None, Some(Instant::now())), Turn::Due);
 }
+
+#[test]
+fn waiters_without_end_are_woken_rather_than_kept() {
+    let queue = Queue::new(100, Seq(0), Seq(1));
+    queue.append(&mut records(1, 80), None).expect("room");
+    let counted = Arc::new(Counted::default());
+    for _ in 0..=WAITERS_MAX {
+        // Each time another task, as far as can be told.
+        let task = Arc::clone(&counted);
+        queue.wait_for_space(&Waker::from(Arc::new(Relay(task))));
+    }
+    assert_eq!(counted.0.load(Ordering::SeqCst), WAITERS_MAX);
+    assert_eq!(queue.inner.lock().space_waiters.len(), 1);
+}
+
+struct Relay(Arc<Counted>);
+
+impl Wake for Relay {
+    fn wake(self: Arc<Self>) {
+        Arc::clone(&self.0).wake();
+    }
+}

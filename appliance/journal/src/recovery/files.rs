@@ -28,7 +28,7 @@ pub(super) struct Found {
 
 enum Look {
     Segment { header: Header, file: Arc<dyn DiskFile>, length: u64, can_write: bool },
-    Prepared(Arc<dyn DiskFile>),
+    Prepared { file: Arc<dyn DiskFile>, can_write: bool },
     Foreign(String),
 }
 
@@ -66,8 +66,10 @@ pub(super) fn sort(
                 }
                 "a copy of another segment".to_owned()
             }
-            Ok(Look::Prepared(file)) => {
-                found.free.push_back(Free { slot, file });
+            Ok(Look::Prepared { file, can_write }) => {
+                if can_write {
+                    found.free.push_back(Free { slot, file });
+                }
                 continue;
             }
             Ok(Look::Foreign(why)) => why,
@@ -123,7 +125,7 @@ fn look(config: &Config, disk: &dyn Disk, path: &Path) -> io::Result<Look> {
             Look::Foreign(format!("not a segment ({length} zeros)"))
         }
         HeaderPage::Zero | HeaderPage::Damaged if length == 0 => Look::Foreign("empty".to_owned()),
-        HeaderPage::Zero if can_write && is_zero(file.as_ref(), length)? => Look::Prepared(file),
+        HeaderPage::Zero if is_zero(file.as_ref(), length)? => Look::Prepared { file, can_write },
         HeaderPage::Zero | HeaderPage::Damaged => {
             Look::Foreign("not a segment (no header)".to_owned())
         }

@@ -372,3 +372,25 @@ fn fewer_segments_than_before_are_reached_by_recycling() {
     }
     assert_eq!(segments(&disk).len(), 3);
 }
+
+#[test]
+fn looking_at_a_damaged_journal_changes_nothing() {
+    let (disk, all) = small_journal();
+    let path = segments(&disk)[0].clone();
+    let mut content = disk.content(&path).expect("the file is there");
+    content[PAGE + 60] ^= 1;
+    disk.put(&path, &content);
+    disk.put(&PathBuf::from(DIR).join("segment-0007.journal"), &vec![0; SEGMENT_BYTES as usize]);
+    disk.put(&PathBuf::from(DIR).join("segment-0008.journal"), b"foreign");
+    let state = |disk: &ForgetfulDisk| {
+        disk.files().into_iter().map(|path| (disk.content(&path), path)).collect::<Vec<_>>()
+    };
+    let before = state(&disk);
+    let report = Journal::inspect(config(), Arc::new(disk.clone())).expect("readable");
+    assert_eq!(report.records as usize, all.len() - 2);
+    assert_eq!(report.issues.len(), 3, "{report:?}");
+    assert!(state(&disk) == before);
+    let missing = Config::new("/nowhere");
+    let nothing = Journal::inspect(missing, Arc::new(crate::RealDisk)).map(|report| report.records);
+    assert!(matches!(nothing, Err(crate::Error::Io { .. })), "{nothing:?}");
+}
