@@ -22,7 +22,7 @@ pub const CONNECTIONS_MAX: usize = 512;
 pub const CONNECTIONS_PER_PEER_MAX: usize = 64;
 
 /// History queries that run at once; the next ones wait within the request's time.
-pub const QUERIES_AT_ONCE_MAX: usize = 8;
+pub const QUERIES_AT_ONCE_MAX: usize = 4;
 /// Password hashings that run at once: each takes tens of MiB and a core.
 pub const HASHINGS_AT_ONCE_MAX: usize = 2;
 /// Password hashings that wait; one more is answered 429.
@@ -74,8 +74,8 @@ pub const TOKEN_BYTES_MAX: usize = 1_024;
 pub const LIVE_CONNECTIONS_MAX: usize = 128;
 /// Messages that wait for one slow reader.
 pub const LIVE_QUEUE_MESSAGES: usize = millrace_model::limits::SUBSCRIBER_QUEUE_DEFAULT;
-/// Bytes that wait for one slow reader.
-pub const LIVE_QUEUE_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes that wait for one slow reader; readers of the same topic share them.
+pub const LIVE_QUEUE_BYTES: usize = 4 * 1024 * 1024;
 /// Largest frame that a client may send.
 pub const LIVE_FRAME_BYTES_MAX: usize = 64 * 1024;
 /// Time for the first message to authenticate.

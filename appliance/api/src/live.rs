@@ -31,9 +31,6 @@ pub(crate) async fn live(
     headers: HeaderMap,
     upgrade: std::result::Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response> {
-    let upgrade = upgrade.map_err(|_| {
-        ApiError::new(ErrorCode::BadRequest, "This address takes WebSocket connections only.")
-    })?;
     let signed_in = match headers.contains_key(header::AUTHORIZATION) {
         true => {
             let token = bearer(&headers).ok_or_else(ApiError::unauthorized)?;
@@ -41,6 +38,9 @@ pub(crate) async fn live(
         }
         false => None,
     };
+    let upgrade = upgrade.map_err(|_| {
+        ApiError::new(ErrorCode::BadRequest, "This address takes WebSocket connections only.")
+    })?;
     let Ok(permit) = api.live_permits().try_acquire_owned() else {
         return Err(ApiError::rate_limited(Duration::from_secs(5)));
     };

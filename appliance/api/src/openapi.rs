@@ -42,7 +42,9 @@ impl Modify for Common {
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
         let components = document.components.get_or_insert_default();
         components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
-        for operation in document.paths.paths.values_mut().flat_map(operations) {
+        let items = document.paths.paths.iter_mut();
+        for (id, operation) in items.flat_map(|(path, item)| operations(path, item)) {
+            operation.operation_id = Some(id);
             if operation.responses.responses.contains_key("default") {
                 continue;
             }
@@ -57,9 +59,24 @@ impl Modify for Common {
     }
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let methods = [&mut item.get, &mut item.post, &mut item.patch, &mut item.delete];
-    methods.into_iter().filter_map(Option::as_mut)
+/// The operations of an address, each with a name of its own: `get_workspaces_workspace_tags`.
+fn operations<'a>(
+    path: &str,
+    item: &'a mut PathItem,
+) -> impl Iterator<Item = (String, &'a mut Operation)> + use<'a> {
+    let words = path.trim_start_matches("/api/v1").split(['/', '{', '}', '.']);
+    let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
+    let methods = [
+        ("get", &mut item.get),
+        ("post", &mut item.post),
+        ("patch", &mut item.patch),
+        ("delete", &mut item.delete),
+    ];
+    methods.into_iter().filter_map(move |(method, operation)| {
+        let id =
+            if name.is_empty() { format!("{method}_root") } else { format!("{method}_{name}") };
+        operation.as_mut().map(|operation| (id, operation))
+    })
 }
 
 /// The document as JSON text.

@@ -25,7 +25,7 @@ use utoipa::IntoParams;
 )]
 pub(crate) struct LastParams {
     /// The tags' paths, up to 100: `path=a&path=b`.
-    path: Vec<String>,
+    path: Option<Vec<String>>,
     /// Instead of paths: a filter, `press-4/#`, answered page by page.
     filter: Option<String>,
     /// With a filter: the `next` of the page before.

@@ -5,7 +5,7 @@
 //! mark: a half file never looks whole.
 
 use super::{find_tag, find_workspace, limit};
-use crate::backend::{RawQuery, SamplePosition};
+use crate::backend::{RawQuery, Sample, SamplePosition};
 use crate::convert;
 use crate::csv;
 use crate::cursor;
@@ -23,7 +23,7 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use millrace_contract::v1;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use std::io;
 use utoipa::{IntoParams, ToSchema};
 
@@ -44,6 +44,7 @@ pub(crate) struct RawParams {
     limit: Option<usize>,
     /// `json` (default) or `csv`.
     #[serde(default)]
+    #[param(inline)]
     format: Format,
 }
 
@@ -94,15 +95,31 @@ async fn json_page(api: &Api, mut query: RawQuery, asked: Option<usize>) -> Resu
             let page = backend.raw(&query)?;
             let last = page.samples.last().filter(|_| page.more);
             let next = last.map(|last| cursor::of_sample(position(last)));
-            let items: Vec<_> = page.samples.iter().map(convert::sample).collect();
-            serde_json::to_vec(&v1::Page { items, next })
+            let items = Samples(&page.samples);
+            serde_json::to_vec(&SamplePage { items, next })
                 .map_err(|error| ApiError::internal(&format!("a page is not JSON: {error}")))
         })
         .await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-fn position(sample: &crate::backend::Sample) -> SamplePosition {
+/// `Page<Sample>` that converts each sample as it is written, since a page may have 100,000.
+#[derive(Serialize)]
+struct SamplePage<'a> {
+    items: Samples<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+struct Samples<'a>(&'a [Sample]);
+
+impl Serialize for Samples<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(convert::sample))
+    }
+}
+
+fn position(sample: &Sample) -> SamplePosition {
     SamplePosition { source_time: sample.source_time, seq: sample.seq }
 }
 

@@ -6,6 +6,7 @@
 use crate::http::Request;
 use crate::server::Server;
 use millrace_api::{ENDPOINTS, openapi_document};
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -35,9 +36,11 @@ fn is_as_the_golden_file_has_it() {
 fn describes_every_endpoint_and_nothing_else() {
     let document: serde_json::Value = serde_json::from_str(openapi_document()).unwrap();
     let mut described: Vec<String> = Vec::new();
+    let mut ids = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             assert!(operation["responses"]["default"].is_object(), "{method} {path}");
+            assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{method} {path}");
             described.push(format!("{} {path}", method.to_uppercase()));
         }
     }

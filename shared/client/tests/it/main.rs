@@ -1,0 +1,7 @@
+//! The client against a server that answers from a script.
+
+// The attribute tells clippy that this module is tests; an integration test is nothing else.
+#[cfg(test)]
+mod requests;
+#[cfg(test)]
+mod script;
