@@ -18,25 +18,25 @@ pub const CONTROL_BYTES_MAX: usize = 256 * 1024;
 /// Longest MQTT client identifier in bytes.
 pub const CLIENT_ID_BYTES_MAX: usize = 256;
 /// Longest response topic and correlation data in bytes; they wait with the publish.
-pub const CORRELATION_BYTES_MAX: usize = 1_024;
+pub(crate) const CORRELATION_BYTES_MAX: usize = 1_024;
 /// Topic aliases of one client: three times the plant's 10 tags a device, and with the topic's
 /// length 32 KiB of memory at most.
 pub const TOPIC_ALIAS_MAXIMUM: u16 = 32;
 /// Bytes of the read buffer that each runtime thread shares among its connections.
 pub const READ_BUFFER_BYTES: usize = 32 * 1024;
 /// Output that waits for a client that does not read; above it the client is not read either.
-pub const OUT_BYTES_MAX: usize = 256 * 1024;
+pub(crate) const OUT_BYTES_MAX: usize = 256 * 1024;
 /// Reads of one connection before others have their turn.
-pub const READS_PER_WAKE: u32 = 8;
+pub(crate) const READS_PER_WAKE: u32 = 8;
 /// QoS 1 deliveries that may be unacknowledged by one subscriber, whatever it would allow.
-pub const DELIVERIES_IN_FLIGHT_MAX: u16 = 1_000;
+pub(crate) const DELIVERIES_IN_FLIGHT_MAX: u16 = 1_000;
 /// Bytes of unfinished large packets, all connections together.
-pub const UNFINISHED_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub(crate) const UNFINISHED_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// After our last packet: what is still read (and thrown away) of a client, so that the operating
 /// system does not reset the connection before that packet is seen.
-pub const LINGER_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const LINGER_BYTES_MAX: usize = 1024 * 1024;
 /// After our last packet: how long we wait for the client to close.
-pub const LINGER: Duration = Duration::from_secs(3);
+pub(crate) const LINGER: Duration = Duration::from_secs(3);
 
 /// The broker's settings.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@
 //! filters and is valid for one generation of the subscriptions.
 //!
 //! **Invariants**: topic and payload are built only when somebody wants them, once for all;
-//! nothing here waits for a subscriber; locks are held for table work only, never across a wake
-//! of another thread. Stands after the journal in the way of one value.
+//! nothing here waits for a subscriber: pushing into its queue is the longest a lock is held.
+//! Stands after the journal in the way of one value.
 
 mod local;
 mod subscriber;

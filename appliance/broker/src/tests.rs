@@ -7,6 +7,7 @@ mod ingest;
 mod live;
 mod sessions;
 mod stop;
+mod tls;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -44,7 +44,10 @@ fn encode_with_reason(
 ) {
     let text = text.map(|text| shorten(text, REASON_STRING_BYTES_MAX)).filter(|text| {
         // Two bytes of remaining length and two of property length at most.
-        !text.is_empty() && 1 + 2 + fixed.len() + 2 + 3 + text.len() <= bytes_max
+        // A sentence may quote what a device sent: U+0000 must not get into a string.
+        !text.is_empty()
+            && !text.contains('\0')
+            && 1 + 2 + fixed.len() + 2 + 3 + text.len() <= bytes_max
     });
     out.push(header);
     let Some(text) = text else {

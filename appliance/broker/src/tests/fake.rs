@@ -32,7 +32,7 @@ pub(super) struct State {
     pub(super) revoke_during_sign_in: bool,
     last: u64,
     durable: u64,
-    waiting: Vec<Waker>,
+    waiting: Vec<(u64, Waker)>,
     waiting_for_space: Vec<Waker>,
 }
 
@@ -50,9 +50,14 @@ impl Plant {
         let wakers = {
             let mut state = self.state.lock();
             state.durable = state.durable.max(seq);
-            std::mem::take(&mut state.waiting)
+            let durable = state.durable;
+            let (done, waiting) = std::mem::take(&mut state.waiting)
+                .into_iter()
+                .partition::<Vec<_>, _>(|(last, _)| *last <= durable);
+            state.waiting = waiting;
+            done
         };
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(|(_, waker)| waker.wake());
     }
 
     /// Makes everything durable.
@@ -192,7 +197,8 @@ impl IngestSession for FakeSession {
         state.submits += 1;
         let first = Seq(state.last + 1);
         state.last += u64::from(self.scratch);
-        state.waiting.push(waker.clone());
+        let last = state.last;
+        state.waiting.push((last, waker.clone()));
         let range = SeqRange { first, count: self.scratch };
         self.scratch = 0;
         if state.is_prompt {

@@ -102,8 +102,10 @@ async fn refuses_the_client_above_the_maximum_and_keeps_the_rest() {
     assert_eq!(old.packet().await, (0x20, vec![0, 3]));
     first.ping().await;
     second.ping().await;
+    assert_eq!(stand.broker.stats().connected, 2);
     // A takeover needs no further place.
-    stand.device("a").await.ping().await;
+    let mut again = stand.device("a").await;
+    again.ping().await;
     drop(second);
     stand.until("a place is free", |stand| stand.broker.stats().connected == 1).await;
     stand.device("c").await.ping().await;
