@@ -1,13 +1,20 @@
 //! Bytes that changed, files that went or came: a journal always opens and keeps what is intact.
 
 use super::*;
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 const PAGE: usize = 4096;
 
 /// Commits of many sizes over three segments, and what they hold.
 fn small_journal() -> (ForgetfulDisk, Vec<(Seq, Vec<u8>)>) {
+    static BUILT: LazyLock<(ForgetfulDisk, Vec<(Seq, Vec<u8>)>)> = LazyLock::new(build);
+    (BUILT.0.copy(1), BUILT.1.clone())
+}
+
+fn build() -> (ForgetfulDisk, Vec<(Seq, Vec<u8>)>) {
     let disk = ForgetfulDisk::new(1);
     let mut rig = Rig::open(Arc::new(disk.clone()));
     let sizes = [40, 4000, 4100, 9000, 100, 12_000, 8];
@@ -393,4 +400,46 @@ fn looking_at_a_damaged_journal_changes_nothing() {
     let missing = Config::new("/nowhere");
     let nothing = Journal::inspect(missing, Arc::new(crate::RealDisk)).map(|report| report.records);
     assert!(matches!(nothing, Err(crate::Error::Io { .. })), "{nothing:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Several files are hurt at once, the cursors too: it opens, gives nothing that was not
+    /// there, goes on, and finds that again.
+    #[test]
+    fn opens_whatever_stands_in_the_files(
+        edits in proptest::collection::vec(
+            (any::<prop::sample::Index>(), any::<prop::sample::Index>(),
+             proptest::collection::vec(any::<u8>(), 0..600), any::<bool>()),
+            1..6,
+        ),
+    ) {
+        let (disk, all) = small_journal();
+        Rig::open(Arc::new(disk.clone())).keep();
+        for (file, at, bytes, cut) in edits {
+            let files = disk.files();
+            let path = file.get(&files);
+            let mut content = disk.content(path).expect("the file is there");
+            if content.is_empty() {
+                continue;
+            }
+            let at = at.index(content.len());
+            if cut && bytes.is_empty() {
+                content.truncate(at);
+            }
+            for (place, byte) in content.iter_mut().skip(at).zip(bytes) {
+                *place = byte;
+            }
+            disk.put(path, &content);
+        }
+        let mut rig = Rig::open(Arc::new(disk.clone()));
+        let left = rig.all();
+        prop_assert!(left.iter().all(|(seq, bytes)| all[seq.0 as usize - 1] == (*seq, bytes.clone())));
+        prop_assert!(left.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        let seq = rig.commit(b"on");
+        prop_assert!(left.last().is_none_or(|(last, _)| *last < seq));
+        disk.crash_hard();
+        let again = Rig::open(Arc::new(disk)).all();
+        prop_assert!(again.len() == left.len() + 1 && again.last() == Some(&(seq, b"on".to_vec())));
+    }
 }
