@@ -8,13 +8,15 @@ use std::sync::LazyLock;
 
 const PAGE: usize = 4096;
 
+type All = Vec<(Seq, Vec<u8>)>;
+
 /// Commits of many sizes over three segments, and what they hold.
-fn small_journal() -> (ForgetfulDisk, Vec<(Seq, Vec<u8>)>) {
-    static BUILT: LazyLock<(ForgetfulDisk, Vec<(Seq, Vec<u8>)>)> = LazyLock::new(build);
+fn small_journal() -> (ForgetfulDisk, All) {
+    static BUILT: LazyLock<(ForgetfulDisk, All)> = LazyLock::new(build);
     (BUILT.0.copy(1), BUILT.1.clone())
 }
 
-fn build() -> (ForgetfulDisk, Vec<(Seq, Vec<u8>)>) {
+fn build() -> (ForgetfulDisk, All) {
     let disk = ForgetfulDisk::new(1);
     let mut rig = Rig::open(Arc::new(disk.clone()));
     let sizes = [40, 4000, 4100, 9000, 100, 12_000, 8];
