@@ -293,3 +293,20 @@ fn cursors_that_cannot_be_saved_keep_their_segments() {
     let rig = Rig::open(Arc::new(forgetful));
     assert_eq!(rig.journal.register_cursor("test").position(), Seq(20));
 }
+
+/// Its header got through and its first frame did not: it must not stay as a used-up segment.
+#[test]
+fn a_fresh_segment_whose_first_frame_fails_goes_away() {
+    let (disk, forgetful) = faulty();
+    let mut rig = Rig::open(Arc::new(disk.clone()));
+    rig.append(&[b"one".to_vec()]);
+    let before = disk.operations();
+    // Make: create, fill, sync, rename, sync the folder. Begin: two headers, sync. Then the frame.
+    disk.fail_at(9, Fault::ShortWrite, false);
+    assert!(rig.writer.step());
+    assert!(disk.operations() > before + 9);
+    assert!(rig.journal.status().last_fault.is_some_and(|fault| fault.contains("commit to")));
+    assert_eq!(segments(&forgetful).len(), 1);
+    assert_eq!(rig.journal.stats().segments_live, 1);
+    assert_eq!(rig.all(), [(Seq(1), b"one".to_vec())]);
+}
