@@ -1,0 +1,118 @@
+//! The command line: what a person can type, and what each command does.
+//!
+//! **Invariants**: results go to standard output, everything else to standard error; a command
+//! that fails says what to do next and exits with 1 (2 for a wrong command line).
+
+mod check;
+mod client;
+mod ledger;
+pub(crate) mod local;
+mod query;
+mod replay;
+mod run;
+mod status_line;
+mod tag;
+mod verify;
+
+use clap::{Args, Parser, Subcommand};
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Takes a plant's values over MQTT, makes each durable before it acknowledges it, and keeps
+/// them named, live and queryable.
+#[derive(Debug, Parser)]
+#[command(name = "millrace", version, max_term_width = 100, after_help = EXAMPLES)]
+struct Command {
+    #[command(flatten)]
+    place: Place,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  millrace run --demo
+  millrace client add press-4 --publish 'press-4/#'
+  millrace query raw main/press-4/temperature --from -1h --format csv
+  millrace replay pump.csv --path plant/pump --time datetime --separator ';' --retention keep";
+
+/// Which appliance is meant.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Place {
+    /// The configuration file; without it the defaults hold.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The data folder; goes before the configuration file's.
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Runs the appliance until Ctrl-C or SIGTERM.
+    Run(run::RunArgs),
+    /// Reads the configuration and tells all its faults.
+    Check,
+    /// Adds, lists and revokes API clients: the devices and programs that sign in.
+    #[command(subcommand)]
+    Client(client::ClientVerb),
+    /// Lists topics and changes their unit, description and retention.
+    #[command(subcommand)]
+    Tag(tag::TagVerb),
+    /// Asks for last values, raw history, or a range condensed for a chart.
+    #[command(subcommand)]
+    Query(query::QueryVerb),
+    /// Publishes a recording (CSV) as a device would, over MQTT.
+    Replay(replay::ReplayArgs),
+    /// Writes a small recording to try `replay` on.
+    SampleRecording {
+        /// Where to; `-` = standard output.
+        file: PathBuf,
+    },
+    /// Shows that what was received adds up to what was stored and refused.
+    Ledger(ledger::LedgerArgs),
+    /// Lists what is wrong now.
+    Issues,
+    /// Checks all files of a data folder whose appliance is stopped.
+    Verify,
+    /// Tells the version.
+    Version,
+}
+
+/// Runs the command that the arguments name.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let Command { place, verb } = Command::parse();
+    match verb {
+        Verb::Run(args) => run::run(&place, &args),
+        Verb::Check => check::run(&place),
+        Verb::Client(verb) => client::run(&place, verb),
+        Verb::Tag(verb) => tag::run(&place, verb),
+        Verb::Query(verb) => query::run(&place, verb),
+        Verb::Replay(args) => replay::run(&place, &args),
+        Verb::SampleRecording { file } => replay::sample(&file),
+        Verb::Ledger(args) => ledger::run(&place, &args),
+        Verb::Issues => ledger::issues(&place),
+        Verb::Verify => verify::run(&place),
+        Verb::Version => {
+            writeln!(std::io::stdout(), "millrace {}", env!("CARGO_PKG_VERSION"))?;
+            Ok(())
+        }
+    }
+}
+
+/// Tells a failure in one line and gives the exit code.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    // A closed pipe (`millrace query ... | head`) is the reader's choice, not a failure.
+    let closed = error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
+    });
+    if closed {
+        return ExitCode::SUCCESS;
+    }
+    // Standard error may be closed too; there is nobody left to tell.
+    let _closed = writeln!(std::io::stderr(), "millrace: {error:#}").is_err();
+    ExitCode::FAILURE
+}

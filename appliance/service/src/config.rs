@@ -1,0 +1,363 @@
+//! The configuration: `millrace.toml`, read once, with `MILLRACE_*` variables over it.
+//!
+//! Every key has a default, so an empty file (or none) runs. Unknown keys are refused with their
+//! line. Units stand in the names; the documented file `docs/operate/millrace.toml` is held equal
+//! to these structs by a golden test.
+//!
+//! **Invariants**: nothing else in the appliance reads the environment or the file.
+
+mod environment;
+pub(crate) mod validate;
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+pub(crate) use validate::Fault;
+
+/// All settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    pub(crate) data_dir: PathBuf,
+    pub(crate) broker: Broker,
+    pub(crate) http: Http,
+    pub(crate) admission: Admission,
+    pub(crate) journal: Journal,
+    pub(crate) historian: Historian,
+    pub(crate) catalog: Catalog,
+    pub(crate) log: Log,
+}
+
+/// The settings and where they come from.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    /// The settings in force.
+    pub(crate) config: Config,
+    from_file: Config,
+    text: String,
+}
+
+/// Where a setting comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Nobody set it.
+    Default,
+    /// The file.
+    File,
+    /// A variable or the command line.
+    Override,
+}
+
+impl Loaded {
+    /// Every setting with its value as it would stand in the file, and where it comes from.
+    pub(crate) fn effective(&self) -> Vec<(String, String, Origin)> {
+        let in_force = flat(&toml::Table::try_from(&self.config).unwrap_or_default());
+        let from_file = flat(&toml::Table::try_from(&self.from_file).unwrap_or_default());
+        let written = flat(&self.text.parse().unwrap_or_default());
+        let origin = |key: &str, value: &str| {
+            if from_file.get(key).is_some_and(|file| file != value) {
+                Origin::Override
+            } else if written.contains_key(key) {
+                Origin::File
+            } else {
+                Origin::Default
+            }
+        };
+        in_force
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone(), origin(key, value)))
+            .collect()
+    }
+}
+
+fn flat(table: &toml::Table) -> std::collections::BTreeMap<String, String> {
+    let mut all = std::collections::BTreeMap::new();
+    for (name, value) in table {
+        match value.as_table() {
+            Some(section) => {
+                let rows =
+                    section.iter().map(|(key, value)| (format!("{name}.{key}"), value.to_string()));
+                all.extend(rows);
+            }
+            None => {
+                all.insert(name.clone(), value.to_string());
+            }
+        }
+    }
+    all
+}
+
+/// The MQTT listeners and their limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Broker {
+    pub(crate) listen: String,
+    pub(crate) allow_plain_mqtt: bool,
+    pub(crate) tls_listen: String,
+    pub(crate) root: String,
+    pub(crate) clients_max: u32,
+    pub(crate) receive_maximum: u16,
+    pub(crate) packet_bytes_max: usize,
+    pub(crate) subscriber_queue: usize,
+    pub(crate) live_qos: u8,
+    pub(crate) worker_threads: usize,
+}
+
+/// The HTTP listeners.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Http {
+    pub(crate) listen: String,
+    pub(crate) allow_plain_http: bool,
+    pub(crate) tls_listen: String,
+    pub(crate) hosts: Vec<String>,
+}
+
+/// What enters, and how fast.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Admission {
+    pub(crate) client_rate_per_s: u32,
+    pub(crate) workspace_rate_per_s: u32,
+    pub(crate) client_tags_max: u32,
+    pub(crate) tags_max: u32,
+}
+
+/// The journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Journal {
+    pub(crate) durability: Durability,
+    pub(crate) interval_ms: u64,
+    pub(crate) commit_interval_ms: u64,
+    pub(crate) segment_mib: u64,
+    pub(crate) bytes_max_mib: u64,
+}
+
+/// When a value counts as stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Durability {
+    /// After its commit is synced to the disk.
+    Sync,
+    /// After it is written; synced each `interval_ms`.
+    Interval,
+}
+
+/// History.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Historian {
+    pub(crate) default_retention: String,
+    pub(crate) memtable_mib: u64,
+    pub(crate) seal_age_s: u64,
+    pub(crate) keep_bytes_max_mib: u64,
+}
+
+/// The catalog.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Catalog {
+    pub(crate) snapshot_every_mib: u64,
+}
+
+/// The log files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Log {
+    pub(crate) level: String,
+    pub(crate) format: LogFormat,
+    pub(crate) files_max: usize,
+}
+
+/// Form of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LogFormat {
+    Json,
+    Text,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data_dir: PathBuf::from("millrace-data"),
+            broker: Broker::default(),
+            http: Http::default(),
+            admission: Admission::default(),
+            journal: Journal::default(),
+            historian: Historian::default(),
+            catalog: Catalog::default(),
+            log: Log::default(),
+        }
+    }
+}
+
+impl Default for Broker {
+    fn default() -> Self {
+        use millrace_model::limits;
+        Self {
+            listen: "127.0.0.1:1883".to_owned(),
+            allow_plain_mqtt: false,
+            tls_listen: String::new(),
+            root: "mr/v1".to_owned(),
+            clients_max: limits::CLIENTS_MAX_DEFAULT,
+            receive_maximum: limits::RECEIVE_MAXIMUM_DEFAULT,
+            packet_bytes_max: limits::PACKET_BYTES_MAX,
+            subscriber_queue: limits::SUBSCRIBER_QUEUE_DEFAULT,
+            live_qos: 1,
+            worker_threads: 0,
+        }
+    }
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8080".to_owned(),
+            allow_plain_http: false,
+            tls_listen: String::new(),
+            hosts: Vec::new(),
+        }
+    }
+}
+
+impl Default for Admission {
+    fn default() -> Self {
+        use millrace_model::limits;
+        Self {
+            client_rate_per_s: limits::CLIENT_RATE_DEFAULT,
+            workspace_rate_per_s: limits::WORKSPACE_RATE_DEFAULT,
+            client_tags_max: limits::CLIENT_TAGS_MAX_DEFAULT,
+            tags_max: limits::TAGS_MAX_DEFAULT,
+        }
+    }
+}
+
+impl Default for Journal {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Sync,
+            interval_ms: 100,
+            commit_interval_ms: 2,
+            segment_mib: 64,
+            bytes_max_mib: 2_048,
+        }
+    }
+}
+
+impl Default for Historian {
+    fn default() -> Self {
+        Self {
+            default_retention: "1d".to_owned(),
+            memtable_mib: 64,
+            seal_age_s: 600,
+            keep_bytes_max_mib: 51_200,
+        }
+    }
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self { snapshot_every_mib: 256 }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: "warn".to_owned(), format: LogFormat::Json, files_max: 14 }
+    }
+}
+
+impl Config {
+    /// Reads the file (or takes the defaults where `path` is `None`), lays the environment over
+    /// it and checks all values.
+    ///
+    /// # Errors
+    /// Every fault found, each with its key or line.
+    pub(crate) fn load(path: Option<&Path>) -> Result<Loaded, Vec<Fault>> {
+        let text = match path {
+            None => String::new(),
+            Some(path) => std::fs::read_to_string(path).map_err(|error| {
+                vec![Fault::new(
+                    path.display().to_string(),
+                    format!("cannot be read: {error}; give a file that exists with --config"),
+                )]
+            })?,
+        };
+        let from_file = Self::from_toml(&text).map_err(|fault| vec![fault])?;
+        let mut config = from_file.clone();
+        let mut faults = environment::overlay(&mut config);
+        faults.extend(validate::faults(&config));
+        if faults.is_empty() { Ok(Loaded { config, from_file, text }) } else { Err(faults) }
+    }
+
+    fn from_toml(text: &str) -> Result<Self, Fault> {
+        toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| {
+                text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1
+            });
+            Fault::new(format!("line {line}"), error.message().to_owned())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The documented file names every key with its default, and nothing else.
+    #[test]
+    fn the_documented_file_equals_the_defaults() {
+        let documented = include_str!("../../../docs/operate/millrace.toml");
+        let read = Config::from_toml(documented).unwrap();
+        assert_eq!(read, Config::default());
+        let keys = |text: &str| -> Vec<String> {
+            let table: toml::Table = toml::from_str(text).unwrap();
+            let mut keys = Vec::new();
+            for (name, value) in &table {
+                match value.as_table() {
+                    Some(section) => keys.extend(section.keys().map(|key| format!("{name}.{key}"))),
+                    None => keys.push(name.clone()),
+                }
+            }
+            keys.sort();
+            keys
+        };
+        let all = toml::to_string(&Config::default()).unwrap();
+        assert_eq!(keys(documented), keys(&all));
+    }
+
+    #[test]
+    fn tells_where_each_setting_comes_from() {
+        let text = "[broker]\nclients_max = 7\nlive_qos = 1\n".to_owned();
+        let from_file = Config::from_toml(&text).unwrap();
+        let mut config = from_file.clone();
+        config.broker.clients_max = 8;
+        let effective = Loaded { config, from_file, text }.effective();
+        let origin = |key: &str| effective.iter().find(|row| row.0 == key).unwrap().2;
+        assert_eq!(origin("broker.clients_max"), Origin::Override);
+        assert_eq!(origin("broker.live_qos"), Origin::File);
+        assert_eq!(origin("broker.listen"), Origin::Default);
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line() {
+        let fault =
+            Config::from_toml("[broker]\nlisten = \"127.0.0.1:1\"\nlisen = 3\n").unwrap_err();
+        assert_eq!(fault.place, "line 3");
+        assert!(fault.what.contains("lisen"), "{}", fault.what);
+    }
+
+    #[test]
+    fn the_reference_defaults_are_kept() {
+        let config = Config::default();
+        assert_eq!(config.admission.client_rate_per_s, 2_000);
+        assert_eq!(config.admission.workspace_rate_per_s, 20_000);
+        assert_eq!(config.broker.clients_max, 5_000);
+        assert_eq!(config.broker.receive_maximum, 1_000);
+        assert_eq!(config.broker.subscriber_queue, 10_000);
+        assert_eq!(config.broker.live_qos, 1);
+        assert_eq!(config.historian.default_retention, "1d");
+    }
+}

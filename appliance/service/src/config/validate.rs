@@ -1,0 +1,177 @@
+//! Checks of the settings that a type cannot make: ranges, addresses, what is safe.
+//!
+//! **Invariants**: all faults are found at once; a listener that others can reach without TLS is
+//! refused unless the setting that allows it is on.
+
+use super::Config;
+use millrace_model::Retention;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+/// A fault in the configuration: where and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Line or key.
+    pub(crate) place: String,
+    /// What is wrong with it, and what to do.
+    pub(crate) what: String,
+}
+
+impl Fault {
+    pub(crate) fn new(place: String, what: String) -> Self {
+        Self { place, what }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+/// Whether a listener on this address can be reached from this machine only.
+pub(crate) fn is_loopback(address: &str) -> bool {
+    parse_address(address).is_ok_and(|address| address.ip().is_loopback())
+}
+
+/// Reads `ip:port`, or `localhost:port`.
+pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    if let Some(port) = text.strip_prefix("localhost:") {
+        let port = port.parse().map_err(|_| format!("'{port}' is not a port"))?;
+        return Ok(SocketAddr::new(IpAddr::from([127, 0, 0, 1]), port));
+    }
+    text.parse().map_err(|_| format!("'{text}' is not an address such as 127.0.0.1:1883"))
+}
+
+/// Everything that is wrong.
+pub(super) fn faults(config: &Config) -> Vec<Fault> {
+    let mut check = Check(Vec::new());
+    check.listener(
+        "broker.listen",
+        &config.broker.listen,
+        Some(("allow_plain_mqtt", config.broker.allow_plain_mqtt)),
+    );
+    check.listener(
+        "http.listen",
+        &config.http.listen,
+        Some(("allow_plain_http", config.http.allow_plain_http)),
+    );
+    for (key, address) in [
+        ("broker.tls_listen", &config.broker.tls_listen),
+        ("http.tls_listen", &config.http.tls_listen),
+    ] {
+        if !address.is_empty() {
+            check.listener(key, address, None);
+        }
+    }
+    let root = &config.broker.root;
+    if millrace_model::topic::check_path(root).is_err() {
+        check.fault("broker.root", format!("'{root}' is not a topic such as mr/v1"));
+    }
+    check.range("broker.clients_max", config.broker.clients_max.into(), 1, 100_000);
+    check.range("broker.receive_maximum", config.broker.receive_maximum.into(), 1, 65_535);
+    check.range("broker.packet_bytes_max", config.broker.packet_bytes_max as u64, 1_024, 64 << 20);
+    check.range("broker.subscriber_queue", config.broker.subscriber_queue as u64, 1, 1_000_000);
+    check.range("broker.live_qos", config.broker.live_qos.into(), 0, 1);
+    check.range("broker.worker_threads", config.broker.worker_threads as u64, 0, 256);
+    check.range("admission.client_tags_max", config.admission.client_tags_max.into(), 1, 1_000_000);
+    check.range("admission.tags_max", config.admission.tags_max.into(), 1, 10_000_000);
+    check.range("journal.interval_ms", config.journal.interval_ms, 1, 60_000);
+    check.range("journal.commit_interval_ms", config.journal.commit_interval_ms, 0, 50);
+    check.range("journal.segment_mib", config.journal.segment_mib, 1, 1_024);
+    check.range("journal.bytes_max_mib", config.journal.bytes_max_mib, 4, 1 << 20);
+    if config.journal.bytes_max_mib < 4 * config.journal.segment_mib {
+        let what = "must hold at least four segments (4 x journal.segment_mib)".to_owned();
+        check.fault("journal.bytes_max_mib", what);
+    }
+    if Retention::from_name(&config.historian.default_retention).is_none() {
+        let what = format!(
+            "'{}' is no retention class; take 1d, 7d, 14d, 32d or keep",
+            config.historian.default_retention
+        );
+        check.fault("historian.default_retention", what);
+    }
+    check.range("historian.memtable_mib", config.historian.memtable_mib, 4, 4_096);
+    check.range("historian.seal_age_s", config.historian.seal_age_s, 1, 86_400);
+    check.range("historian.keep_bytes_max_mib", config.historian.keep_bytes_max_mib, 16, 1 << 30);
+    check.range("catalog.snapshot_every_mib", config.catalog.snapshot_every_mib, 1, 1 << 20);
+    check.range("log.files_max", config.log.files_max as u64, 1, 1_000);
+    if config.log.level.parse::<tracing_subscriber::filter::LevelFilter>().is_err() {
+        let what = format!("'{}' is none of error, warn, info, debug, trace", config.log.level);
+        check.fault("log.level", what);
+    }
+    check.0
+}
+
+struct Check(Vec<Fault>);
+
+impl Check {
+    fn fault(&mut self, place: &str, what: String) {
+        self.0.push(Fault::new(place.to_owned(), what));
+    }
+
+    fn range(&mut self, key: &str, value: u64, least: u64, most: u64) {
+        if !(least..=most).contains(&value) {
+            self.fault(key, format!("{value} is outside of {least} to {most}"));
+        }
+    }
+
+    fn listener(&mut self, key: &str, address: &str, allowed: Option<(&str, bool)>) {
+        match parse_address(address) {
+            Err(what) => self.fault(key, what),
+            Ok(parsed) if parsed.ip().is_loopback() => {}
+            Ok(_) => {
+                if let Some((allow, false)) = allowed {
+                    let what = format!(
+                        "{address} can be reached from other machines without TLS: secrets and \
+                         values would travel in clear. Listen on 127.0.0.1, or set {allow} = true \
+                         if the network is trusted"
+                    );
+                    self.fault(key, what);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(change: impl FnOnce(&mut Config)) -> Vec<String> {
+        let mut config = Config::default();
+        change(&mut config);
+        faults(&config).into_iter().map(|fault| fault.place).collect()
+    }
+
+    #[test]
+    fn defaults_have_no_fault() {
+        assert!(places(|_| ()).is_empty());
+    }
+
+    #[test]
+    fn a_plain_listener_off_loopback_is_refused_unless_allowed() {
+        let open = |config: &mut Config| config.broker.listen = "0.0.0.0:1883".to_owned();
+        assert_eq!(places(open), ["broker.listen"]);
+        let allowed = |config: &mut Config| {
+            open(config);
+            config.broker.allow_plain_mqtt = true;
+        };
+        assert!(places(allowed).is_empty());
+        assert_eq!(places(|c| c.http.listen = "192.168.1.5:80".to_owned()), ["http.listen"]);
+    }
+
+    #[test]
+    fn all_faults_are_told_at_once() {
+        let many = places(|config| {
+            config.broker.listen = "here".to_owned();
+            config.journal.segment_mib = 0;
+            config.historian.default_retention = "2d".to_owned();
+            config.log.level = "loud".to_owned();
+        });
+        assert_eq!(
+            many,
+            ["broker.listen", "journal.segment_mib", "historian.default_retention", "log.level"]
+        );
+    }
+}

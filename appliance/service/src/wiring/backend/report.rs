@@ -1,0 +1,104 @@
+//! What the box tells of itself.
+
+use super::Answers;
+use crate::config::Origin;
+use millrace_api::Fault;
+use millrace_api::backend as api;
+use millrace_journal::{Seq, State};
+
+impl Answers {
+    pub(super) fn ledger_rows(&self) -> api::Ledger {
+        let (each, total) = self.0.ledger.snapshot();
+        let mut clients: Vec<_> = each
+            .into_iter()
+            .map(|(number, counts)| {
+                let client = self.0.access.client_by_number(number);
+                let id = client.map_or_else(|| format!("#{}", number.0), |client| client.id);
+                api::LedgerRow { number, id, counts }
+            })
+            .collect();
+        clients.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        api::Ledger { total, clients }
+    }
+
+    pub(super) fn audit_page(
+        &self,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<api::PageOf<api::AuditLine>, Fault> {
+        let mut lines = self
+            .0
+            .catalog
+            .audit(before.map(Seq), limit + 1)
+            .map_err(|error| Fault::Internal(format!("audit trail: {error}")))?;
+        let more = lines.len() > limit;
+        lines.truncate(limit);
+        let items =
+            lines.into_iter().map(|line| api::AuditLine { number: line.seq.0, entry: line.entry });
+        Ok(api::PageOf { items: items.collect(), more })
+    }
+
+    pub(super) fn health_report(&self) -> api::Health {
+        let status = self.0.journal.status();
+        let (journal_ok, journal_detail) = match &status.state {
+            State::Normal => (true, "commits".to_owned()),
+            State::Degraded { reason, .. } => (false, format!("degraded: {reason}")),
+            State::FullByReader { cursor, .. } => {
+                (false, format!("full: the reader {} is behind", cursor.unwrap_or("(none)")))
+            }
+            State::Broken { reason, .. } => (false, format!("stopped: {reason}")),
+        };
+        let stopping = self.0.shutdown.has_begun();
+        let part = |name: &str, ok: bool, detail: String| api::HealthPart {
+            name: name.to_owned(),
+            ok,
+            detail,
+        };
+        let open = |key: &str| self.0.issues.is_open(key);
+        let (catalog, historian) = (!open("catalog-cannot-write"), !open("historian-cannot-seal"));
+        let say =
+            |ok: bool, good: &str, bad: &str| if ok { good.to_owned() } else { bad.to_owned() };
+        let parts = vec![
+            part("journal", journal_ok, journal_detail),
+            part("catalog", catalog, say(catalog, "writes", "cannot write; see the issues")),
+            part("historian", historian, say(historian, "seals", "cannot seal; see the issues")),
+            part("broker", !stopping, say(!stopping, "listens", "is stopping")),
+        ];
+        // Catalog and historian may lag without harm to what is acknowledged: the journal holds it.
+        api::Health { ready: journal_ok && !stopping, parts }
+    }
+
+    pub(super) fn overview_report(&self) -> api::Overview {
+        let shared = &self.0;
+        let clients = shared.access.clients();
+        let historian = shared.historian.stats();
+        let journal = shared.journal.stats();
+        let segment_bytes = shared.loaded.config.journal.segment_mib << 20;
+        let segments = (journal.segments_live + journal.segments_free) as u64;
+        api::Overview {
+            started: shared.started,
+            ready: self.health_report().ready,
+            connections: shared.broker.get().map_or(0, |broker| broker.stats().connected),
+            clients: clients.iter().filter(|client| client.revoked.is_none()).count() as u64,
+            tags: u64::from(shared.namespace.tag_count()),
+            issues: shared.issues.list().len() as u64,
+            received_per_s: None,
+            stored_per_s: None,
+            refused_per_s: None,
+            journal_bytes: Some(segments * segment_bytes),
+            history_bytes: Some(historian.part_bytes),
+        }
+    }
+
+    pub(super) fn settings(&self) -> Vec<api::ConfigEntry> {
+        let entry = |(key, value, origin)| {
+            let source = match origin {
+                Origin::Default => api::ConfigSource::Default,
+                Origin::File => api::ConfigSource::File,
+                Origin::Override => api::ConfigSource::Override,
+            };
+            api::ConfigEntry { key, value, source }
+        };
+        self.0.loaded.effective().into_iter().map(entry).collect()
+    }
+}

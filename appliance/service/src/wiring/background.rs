@@ -1,0 +1,149 @@
+//! What goes on beside the values: journal state as issues, ledger records, snapshots of all
+//! definitions.
+
+use super::ledger_snapshot::INTERVAL;
+use super::state::Shared;
+use anyhow::Context as _;
+use millrace_catalog::Snapshotter;
+use millrace_journal::{Cursor, State};
+use millrace_supervisor::{Issue, Severity, Shutdown, spawn};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+/// Time between looks at the journal's state.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The running tasks.
+pub(super) struct Background(Vec<JoinHandle<()>>);
+
+impl Background {
+    /// Waits until all have ended.
+    pub(super) async fn ended(self) {
+        for task in self.0 {
+            // A task that failed has said so in the log.
+            let _gone = task.await.is_err();
+        }
+    }
+}
+
+/// Starts the tasks; they end when the stop begins.
+pub(super) fn start(
+    shared: &Arc<Shared>,
+    snapshotter: Snapshotter,
+    ledger_cursor: Cursor,
+) -> anyhow::Result<Background> {
+    let watch = spawn::task("journal-watch", watch_journal(Arc::clone(shared)));
+    let ledger = spawn::task("ledger", keep_ledger(Arc::clone(shared), ledger_cursor));
+    let snapshots =
+        spawn::task("snapshots", keep_snapshots(Arc::clone(shared), Arc::new(snapshotter)));
+    // The folder was there a moment ago; asking again tells early about a disk that went away.
+    shared.loaded.config.data_dir.metadata().context("look at the data folder")?;
+    Ok(Background(vec![watch, ledger, snapshots]))
+}
+
+/// Ticks until the stop begins.
+struct Ticks(Interval);
+
+impl Ticks {
+    fn every(period: Duration) -> Self {
+        let mut interval = interval(period);
+        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self(interval)
+    }
+
+    /// Waits for the next tick; `false` when the stop has begun.
+    async fn next(&mut self, shutdown: &Shutdown) -> bool {
+        tokio::select! {
+            _ = self.0.tick() => true,
+            () = shutdown.begun() => false,
+        }
+    }
+}
+
+async fn watch_journal(shared: Arc<Shared>) {
+    let mut ticks = Ticks::every(LOOK);
+    while ticks.next(&shared.shutdown).await {
+        let status = shared.journal.status();
+        degraded(&shared, &status.state);
+        full(&shared, &status.state);
+        broken(&shared, &status.state);
+    }
+}
+
+fn degraded(shared: &Shared, state: &State) {
+    const KEY: &str = "journal-degraded";
+    let State::Degraded { reason, .. } = state else {
+        shared.issues.clear(KEY);
+        return;
+    };
+    shared.issues.raise(Issue {
+        key: KEY.to_owned(),
+        severity: Severity::Critical,
+        what: format!("Values cannot be made durable: {reason}."),
+        effect: "Nothing is acknowledged; devices keep their values. Queries go on.".to_owned(),
+        remedy: "Free disk space or repair the disk; no restart is needed.".to_owned(),
+    });
+}
+
+fn full(shared: &Shared, state: &State) {
+    const KEY: &str = "journal-full";
+    let State::FullByReader { cursor, .. } = state else {
+        shared.issues.clear(KEY);
+        return;
+    };
+    shared.issues.raise(Issue {
+        key: KEY.to_owned(),
+        severity: Severity::Critical,
+        what: format!(
+            "The journal has reached journal.bytes_max_mib = {}: its reader '{}' is behind.",
+            shared.loaded.config.journal.bytes_max_mib,
+            cursor.unwrap_or("none")
+        ),
+        effect: "Devices are slowed until the reader catches up; nothing is lost.".to_owned(),
+        remedy: "Solve that reader's own issue (a full disk, most often), or raise the limit."
+            .to_owned(),
+    });
+}
+
+fn broken(shared: &Shared, state: &State) {
+    if let State::Broken { reason, .. } = state {
+        shared.issues.raise(Issue {
+            key: "journal-broken".to_owned(),
+            severity: Severity::Critical,
+            what: format!("The journal has stopped: {reason}."),
+            effect: "No value is taken any more.".to_owned(),
+            remedy: "Restart the appliance and report this with the log.".to_owned(),
+        });
+    }
+}
+
+async fn keep_ledger(shared: Arc<Shared>, cursor: Cursor) {
+    let mut ticks = Ticks::every(INTERVAL);
+    while ticks.next(&shared.shutdown).await {
+        let turn = shared.ledger_snapshot.turn(&shared.ledger, &shared.journal, &cursor);
+        if let Err(error) = turn.await {
+            tracing::debug!("The ledger's record was not written: {error}.");
+            return;
+        }
+    }
+}
+
+async fn keep_snapshots(shared: Arc<Shared>, snapshotter: Arc<Snapshotter>) {
+    let mut ticks = Ticks::every(Duration::from_secs(1));
+    while ticks.next(&shared.shutdown).await {
+        let written = shared.journal.stats().written_bytes;
+        if !snapshotter.is_due(written) {
+            continue;
+        }
+        let snapshotter = Arc::clone(&snapshotter);
+        match tokio::task::spawn_blocking(move || snapshotter.tick(written)).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => {
+                tracing::warn!("A snapshot of the definitions was not written: {error}.");
+            }
+            Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Opens the parts in order and brings them up to the journal's end.
+
+use super::follower::Follower;
+use super::ledger_snapshot::LedgerSnapshot;
+use super::names::{Classes, Reclassify};
+use super::replay;
+use super::state::Shared;
+use crate::config::{Config, Durability, Loaded};
+use anyhow::Context as _;
+use millrace_access::Access;
+use millrace_admission::{Applier, Ledger};
+use millrace_broker::Fanout;
+use millrace_catalog::{Catalog, Definitions, JournalSource, Marks, Namespace, Snapshotter};
+use millrace_historian::{Around, Historian};
+use millrace_journal::{Cursor, Disk, Journal, RealDisk, Recovery};
+use millrace_model::{Definition, Retention};
+use millrace_supervisor::{Clock, Issue, Issues, Metrics, Severity, Shutdown, SystemClock};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+const MIB: u64 = 1 << 20;
+
+/// The parts, open and up to date.
+pub(super) struct Opened {
+    pub(super) shared: Arc<Shared>,
+    pub(super) ledger_cursor: Cursor,
+    pub(super) snapshotter: Snapshotter,
+}
+
+/// Opens everything below the listeners.
+pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::Result<Opened> {
+    let config = &loaded.config;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let issues = Arc::new(Issues::new(Arc::clone(&clock)));
+    let ledger = Ledger::new();
+    let (journal, recovery) = open_journal(config, data, Arc::clone(&disk), &ledger)?;
+    raise_recovery(&issues, &recovery);
+    // Every cursor is registered before anything is recycled.
+    let ledger_cursor = journal.register_cursor("ledger");
+    let source = Arc::new(JournalSource::new(&journal));
+    let (catalog, state) = Catalog::open(
+        millrace_catalog::Config::new(data),
+        Arc::clone(&disk),
+        Arc::clone(&source) as _,
+        Arc::clone(&issues),
+        Arc::clone(&clock),
+    )
+    .context("open the catalog")?;
+    let namespace = Arc::new(Namespace::new(config.admission.tags_max));
+    let access = Arc::new(Access::new(Arc::clone(&clock)).context("prepare access")?);
+    for definition in &state.definitions {
+        namespace.apply(definition);
+        access.apply(definition);
+    }
+    let classes = Arc::new(Classes(Arc::clone(&namespace)));
+    let around = Around {
+        disk: Arc::clone(&disk),
+        clock: Arc::clone(&clock),
+        issues: Arc::clone(&issues),
+        tags: classes,
+        reclassified: Arc::new(Reclassify(Arc::clone(&ledger))),
+        cursor: Arc::new(journal.register_cursor("historian")),
+    };
+    let (historian, mut intake, history) =
+        Historian::open(historian_config(config, data, &recovery), around)
+            .context("open the historian")?;
+    let replayed = replay::replay(&journal, &ledger, &mut intake, history.checkpoint)
+        .context("replay the journal")?;
+    namespace.reserve_through(replayed.highest_tag);
+    access.reserve_clients_through(replayed.highest_client);
+    let live_qos = config.broker.live_qos;
+    let fanout = Fanout::new(&config.broker.root);
+    let shared = Arc::new(Shared {
+        started: clock.now(),
+        metrics: Metrics::default(),
+        ledger_snapshot: LedgerSnapshot::default(),
+        broker: OnceLock::new(),
+        claim_code: parking_lot::Mutex::new(None),
+        loaded,
+        clock: Arc::clone(&clock),
+        issues,
+        shutdown,
+        journal: journal.clone(),
+        namespace,
+        access,
+        catalog,
+        historian,
+        ledger: Arc::clone(&ledger),
+        fanout,
+        live_qos,
+    });
+    let follower = Follower {
+        shared: Arc::clone(&shared),
+        intake,
+        applier: Applier::new(ledger),
+        marks: Marks::default(),
+    };
+    journal.start(Box::new(follower));
+    let config = &shared.loaded.config;
+    let snapshot_bytes =
+        (config.catalog.snapshot_every_mib * MIB).min(config.journal.bytes_max_mib * MIB / 4);
+    let held = journal.stats().segments_live as u64 * config.journal.segment_mib * MIB;
+    let all = Arc::new(AllDefinitions(Arc::clone(&shared)));
+    let snapshotter = Snapshotter::new(source, all, clock, snapshot_bytes, held);
+    Ok(Opened { shared, ledger_cursor, snapshotter })
+}
+
+fn open_journal(
+    config: &Config,
+    data: &Path,
+    disk: Arc<dyn Disk>,
+    ledger: &Arc<Ledger>,
+) -> anyhow::Result<(Journal, Recovery)> {
+    let noted = Arc::clone(ledger);
+    let settings = millrace_journal::Config {
+        segment_bytes: config.journal.segment_mib * MIB,
+        bytes_max: config.journal.bytes_max_mib * MIB,
+        commit_interval: Duration::from_millis(config.journal.commit_interval_ms),
+        durability: match config.journal.durability {
+            Durability::Sync => millrace_journal::Durability::Sync,
+            Durability::Interval => millrace_journal::Durability::Interval(Duration::from_millis(
+                config.journal.interval_ms,
+            )),
+        },
+        note: Some(Arc::new(move || noted.received_total())),
+        ..millrace_journal::Config::new(data.join("journal"))
+    };
+    Journal::open(settings, disk).context("open the journal")
+}
+
+fn historian_config(
+    config: &Config,
+    data: &Path,
+    recovery: &Recovery,
+) -> millrace_historian::Config {
+    millrace_historian::Config {
+        memtable_bytes: usize::try_from(config.historian.memtable_mib * MIB).unwrap_or(usize::MAX),
+        seal_age: Duration::from_secs(config.historian.seal_age_s),
+        keep_bytes_max: config.historian.keep_bytes_max_mib * MIB,
+        journal_last_seq: recovery.last_seq,
+        ..millrace_historian::Config::new(data.join("history"))
+    }
+}
+
+/// The class of topics whose creator has none of its own.
+pub(super) fn default_retention(config: &Config) -> Retention {
+    Retention::from_name(&config.historian.default_retention).unwrap_or_default()
+}
+
+fn raise_recovery(issues: &Issues, recovery: &Recovery) {
+    for (number, text) in recovery.issues.iter().enumerate() {
+        issues.raise(Issue {
+            key: format!("journal-recovered-{number}"),
+            severity: Severity::Warning,
+            what: text.clone(),
+            effect: "The appliance started with everything that could be read.".to_owned(),
+            remedy: "Look at the disk; what was set aside lies in journal/quarantine.".to_owned(),
+        });
+    }
+}
+
+/// The whole state for a snapshot.
+struct AllDefinitions(Arc<Shared>);
+
+impl Definitions for AllDefinitions {
+    fn all(&self) -> Vec<Definition> {
+        let mut all = self.0.namespace.definitions();
+        all.extend(self.0.access.definitions());
+        all
+    }
+}

@@ -1,0 +1,179 @@
+//! The listeners: MQTT and HTTP, plain and TLS.
+
+use super::backend::Answers;
+use super::mqtt::{Gate, SignIn};
+use super::names::Names;
+use super::open::default_retention;
+use super::state::Shared;
+use crate::config::validate::{is_loopback, parse_address};
+use anyhow::{Context as _, anyhow};
+use millrace_admission as admission;
+use millrace_api::{Listener, Settings, tls};
+use millrace_broker::{self as broker, Broker, DisconnectReason};
+use millrace_journal::{Disk as _, RealDisk};
+use millrace_supervisor::{Issue, Severity, spawn};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+
+/// Most bytes of one append: well below what the journal takes at once.
+const SUBMIT_BYTES_MAX: usize = 4 << 20;
+
+/// Where the appliance listens.
+pub(super) struct Listeners {
+    pub(super) mqtt: SocketAddr,
+    pub(super) http: SocketAddr,
+    pub(super) https: Option<SocketAddr>,
+    pub(super) fingerprint: Option<String>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Listeners {
+    /// Waits until all HTTP listeners have ended.
+    pub(super) async fn ended(self) {
+        for task in self.tasks {
+            // A listener that failed has said so in the log.
+            let _gone = task.await.is_err();
+        }
+    }
+}
+
+/// Binds and starts all listeners.
+pub(super) async fn start(shared: &Arc<Shared>) -> anyhow::Result<(Arc<Broker>, Listeners)> {
+    let config = &shared.loaded.config;
+    let certificate = certificate(shared)?;
+    let tls_config = certificate.as_ref().map(|certificate| Arc::clone(&certificate.config));
+    let broker = start_broker(shared, tls_config.clone()).await?;
+    let answers = Arc::new(Answers(Arc::clone(shared)));
+    let settings = Settings { hosts: config.http.hosts.clone(), ..Settings::loopback() };
+    let router = millrace_api::router(answers, settings);
+    let mut tasks = Vec::new();
+    let mut bind = async |text: &str, tls| -> anyhow::Result<SocketAddr> {
+        let address = address(text)?;
+        let listener = Listener::bind(address, tls)
+            .await
+            .with_context(|| format!("listen for HTTP on {address}; is another program there?"))?;
+        let bound = listener.local_address().context("find the HTTP address")?;
+        let stop = shared.shutdown.clone();
+        let router = router.clone();
+        tasks.push(spawn::task("http", async move {
+            millrace_api::serve(listener, router, async move { stop.begun().await }).await;
+        }));
+        Ok(bound)
+    };
+    let http = bind(&config.http.listen, None).await?;
+    let https = match (config.http.tls_listen.as_str(), tls_config) {
+        ("", _) | (_, None) => None,
+        (text, Some(tls)) => Some(bind(text, Some(tls)).await?),
+    };
+    warn_plain(shared);
+    let mqtt = broker.local_addr().context("find the MQTT address")?;
+    let fingerprint = certificate.map(|certificate| certificate.fingerprint);
+    Ok((broker, Listeners { mqtt, http, https, fingerprint, tasks }))
+}
+
+fn address(text: &str) -> anyhow::Result<SocketAddr> {
+    parse_address(text).map_err(|what| anyhow!(what))
+}
+
+async fn start_broker(
+    shared: &Arc<Shared>,
+    tls: Option<Arc<rustls::ServerConfig>>,
+) -> anyhow::Result<Arc<Broker>> {
+    let config = &shared.loaded.config;
+    let names = Arc::new(Names {
+        namespace: Arc::clone(&shared.namespace),
+        client_tags_max: config.admission.client_tags_max,
+    });
+    let gate = Arc::new(admission::Gate::new(
+        admission::Config {
+            root: config.broker.root.clone(),
+            client_rate_per_s: config.admission.client_rate_per_s,
+            workspace_rate_per_s: config.admission.workspace_rate_per_s,
+            retention: default_retention(config),
+            submit_bytes_max: SUBMIT_BYTES_MAX,
+        },
+        shared.journal.clone(),
+        names,
+        Arc::clone(&shared.ledger),
+        Arc::clone(&shared.clock),
+    ));
+    let listen = address(&config.broker.listen)?;
+    let tls = match (config.broker.tls_listen.as_str(), tls) {
+        ("", _) | (_, None) => None,
+        (text, Some(tls)) => Some((address(text)?, tls)),
+    };
+    let settings = broker::Config {
+        tls,
+        root: config.broker.root.clone(),
+        clients_max: config.broker.clients_max,
+        packet_bytes_max: config.broker.packet_bytes_max,
+        receive_maximum: config.broker.receive_maximum,
+        subscriber_queue_max: config.broker.subscriber_queue,
+        ..broker::Config::standard(listen)
+    };
+    let wiring = broker::Wiring {
+        sign_in: Arc::new(SignIn {
+            access: Arc::clone(&shared.access),
+            namespace: Arc::clone(&shared.namespace),
+        }),
+        gate: Arc::new(Gate {
+            access: Arc::clone(&shared.access),
+            gate,
+            namespace: Arc::clone(&shared.namespace),
+        }),
+        durable: Arc::new(shared.journal.clone()),
+        fanout: shared.fanout.clone(),
+        clock: Arc::clone(&shared.clock),
+    };
+    let broker = Broker::bind(settings, wiring)
+        .await
+        .with_context(|| format!("listen for MQTT on {listen}; is another program there?"))?;
+    let broker = Arc::new(broker);
+    if shared.broker.set(Arc::clone(&broker)).is_err() {
+        return Err(anyhow!("the broker was started twice"));
+    }
+    let running = Arc::clone(&broker);
+    spawn::task("mqtt-accept", async move { running.run().await });
+    let cut_off = Arc::downgrade(&broker);
+    shared.access.on_revoked(move |client| {
+        if let Some(broker) = cut_off.upgrade() {
+            broker.disconnect_client(client, DisconnectReason::Administrative);
+        }
+    });
+    Ok(broker)
+}
+
+fn certificate(shared: &Shared) -> anyhow::Result<Option<tls::Certificate>> {
+    let config = &shared.loaded.config;
+    if config.http.tls_listen.is_empty() && config.broker.tls_listen.is_empty() {
+        return Ok(None);
+    }
+    let folder = config.data_dir.join("tls");
+    RealDisk.create_folder(&folder).with_context(|| format!("make {}", folder.display()))?;
+    let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+    names.extend(config.http.hosts.iter().cloned());
+    let write = |path: &std::path::Path, bytes: &[u8]| RealDisk.durable_write(path, bytes);
+    let certificate = tls::ensure_certificate(&folder, &names, shared.clock.now(), &write)
+        .context("prepare the certificate")?;
+    Ok(Some(certificate))
+}
+
+/// A plain listener that others reach is allowed by a setting, and stays an issue while it is.
+fn warn_plain(shared: &Shared) {
+    let config = &shared.loaded.config;
+    for (name, listen, setting) in [
+        ("MQTT", &config.broker.listen, "broker.allow_plain_mqtt"),
+        ("HTTP", &config.http.listen, "http.allow_plain_http"),
+    ] {
+        if !is_loopback(listen) {
+            shared.issues.raise(Issue {
+                key: format!("plain-listener-{}", name.to_lowercase()),
+                severity: Severity::Warning,
+                what: format!("{name} listens on {listen} without TLS."),
+                effect: "Secrets and values travel in clear on that network.".to_owned(),
+                remedy: format!("Use the TLS listener and set {setting} = false."),
+            });
+        }
+    }
+}
