@@ -4,11 +4,7 @@
 //! payload `{"value": 42.7}`, 64 packets in one buffer; the best of many rounds counts, each short
 //! enough to fit between two interruptions.
 //! Run with `cargo bench -p millrace-broker --bench codec`.
-#![expect(
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "a bench prints what it measured and reads the clock"
-)]
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::hint::black_box;
 use std::time::Instant;

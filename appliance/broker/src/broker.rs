@@ -199,7 +199,7 @@ impl Broker {
     /// Ends all connections of an API client.
     pub fn disconnect_client(&self, client: ClientNumber, reason: DisconnectReason) {
         let DisconnectReason::Administrative = reason;
-        for link in self.inner.shared.table.signed_in() {
+        for link in self.inner.shared.table.sessions() {
             if link.identity.get().is_some_and(|identity| identity.client == client) {
                 link.command(Command::Administrative);
             }
@@ -245,7 +245,7 @@ impl Broker {
     /// The signed-in connections.
     #[must_use]
     pub fn connections(&self) -> Vec<ConnectionInfo> {
-        self.inner.shared.table.signed_in().iter().filter_map(|link| link.info()).collect()
+        self.inner.shared.table.sessions().iter().filter_map(|link| link.info()).collect()
     }
 
     /// The latest refused connections, oldest first.

@@ -24,9 +24,9 @@ pub(crate) struct Table {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Not signed in, oldest first.
+    /// Without a session, not yet or no more; oldest first.
     waiting: BTreeMap<u64, Arc<Link>>,
-    /// Signed in, closing ones included.
+    /// Signed in.
     signed_in: HashMap<u64, Arc<Link>, foldhash::fast::RandomState>,
     sessions: HashMap<(ClientNumber, Box<str>), Arc<Link>, foldhash::fast::RandomState>,
 }
@@ -66,19 +66,23 @@ impl Table {
         Ok(state.sessions.insert(key, Arc::clone(link)))
     }
 
+    /// Ends a connection's session, while the connection itself is still closing. From here on it
+    /// counts, and is pushed out, like one that has not signed in.
+    pub(crate) fn end_session(&self, link: &Link) {
+        let mut state = self.state.lock();
+        state.end_session(link);
+        if let Some(link) = state.signed_in.remove(&link.id) {
+            state.waiting.insert(link.id, link);
+        }
+    }
+
     /// Forgets a connection that has ended.
     pub(crate) fn remove(&self, link: &Arc<Link>) {
         let is_empty = {
             let mut state = self.state.lock();
             state.waiting.remove(&link.id);
             state.signed_in.remove(&link.id);
-            if let Some(identity) = link.identity.get() {
-                let key = (identity.client, identity.mqtt_id.clone());
-                // A newer connection may have the session by now: that one stays.
-                if state.sessions.get(&key).is_some_and(|holder| holder.id == link.id) {
-                    state.sessions.remove(&key);
-                }
-            }
+            state.end_session(link);
             state.waiting.is_empty() && state.signed_in.is_empty()
         };
         if is_empty {
@@ -106,9 +110,9 @@ impl Table {
         state.waiting.values().chain(state.signed_in.values()).cloned().collect()
     }
 
-    /// The signed-in connections.
-    pub(crate) fn signed_in(&self) -> Vec<Arc<Link>> {
-        self.state.lock().signed_in.values().cloned().collect()
+    /// The connections that have a session.
+    pub(crate) fn sessions(&self) -> Vec<Arc<Link>> {
+        self.state.lock().sessions.values().cloned().collect()
     }
 
     /// How many sessions there are, and how many connections without one.
@@ -122,6 +126,17 @@ impl Table {
     pub(crate) fn command_all(&self, command: Command) {
         for link in self.all() {
             link.command(command);
+        }
+    }
+}
+
+impl State {
+    fn end_session(&mut self, link: &Link) {
+        let Some(identity) = link.identity.get() else { return };
+        let key = (identity.client, identity.mqtt_id.clone());
+        // A newer connection may have the session by now: that one stays.
+        if self.sessions.get(&key).is_some_and(|holder| holder.id == link.id) {
+            self.sessions.remove(&key);
         }
     }
 }

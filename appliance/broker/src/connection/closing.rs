@@ -84,10 +84,16 @@ impl Connection {
         }
     }
 
-    /// Sends what is in the output, then closes.
+    /// Sends what is in the output, then closes. The session and its subscriptions end now, not
+    /// when the client at last closes its side.
     pub(super) fn begin_flush(&mut self) {
         self.closing = Closing::Flush;
         self.mark_closing();
+        self.shared.table.end_session(&self.link);
+        if let Some(open) = &mut self.open {
+            self.shared.wiring.fanout.remove_all(&open.subscriber, &open.filters);
+            open.filters.clear();
+        }
     }
 
     /// From Drain to Flush once nothing is in flight.

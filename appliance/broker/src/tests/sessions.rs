@@ -195,6 +195,9 @@ async fn a_revoked_client_is_cut_off_on_all_its_connections() {
     first.expect_disconnect(0x87).await;
     second.expect_disconnect(0x87).await;
     other.ping().await;
+    // Although the two have not closed their side yet.
+    assert_eq!(stand.broker.stats().connected, 1);
+    assert_eq!(stand.broker.connections().len(), 1);
 }
 
 #[tokio::test]
