@@ -8,7 +8,7 @@ use super::wire::Reader;
 use super::{Fault, Version};
 use thiserror::Error;
 
-/// Most user properties of a CONNECT, its will included.
+/// Most user properties of a CONNECT, and as many of its will.
 pub const USER_PROPERTIES_MAX: usize = 10;
 
 /// A CONNECT that keeps to the standard.
