@@ -24,6 +24,3 @@ pub(crate) use file::PartFile;
 pub(crate) use index::PartIndex;
 pub(crate) use list::{Part, PartList, Standing};
 pub(crate) use writer::{PartRow, PartWriter, SealFacts};
-
-#[cfg(test)]
-mod tests;

@@ -143,7 +143,7 @@ impl PartWriter {
         ] {
             self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
         }
-        self.file.finish().map_err(encode)?;
+        // Writes the footer too.
         let bytes = self.file.into_inner().map_err(encode)?;
         let tail_start = usize::try_from(start).unwrap_or(usize::MAX);
         let tail_crc = crc32c::crc32c(bytes.get(tail_start..).unwrap_or_default());
