@@ -10,7 +10,7 @@ fn a_replay_of_years_gives_few_files() {
     rig.tags.set(2, Retention::Days32);
     for number in 0..3_000i64 {
         // Eight years, almost a day apart; and 31 days, a quarter of an hour apart.
-        rig.float(1, START - number * DAY * 97 / 100, 1.0);
+        rig.float(1, START - number * (DAY / 100 * 97), 1.0);
         rig.float(2, START - number * HOUR / 4, 1.0);
     }
     rig.seal();

@@ -235,8 +235,8 @@ impl Rig {
         let oracle = Oracle::of(&self.records);
         for tag in self.records.iter().map(|record| record.tag).collect::<std::collections::BTreeSet<_>>()
         {
-            let found: Vec<_> = self.raw(tag).iter().map(essence).collect();
-            let expected: Vec<_> = oracle.raw(tag).iter().map(essence).collect();
+            let found = essences(&self.raw(tag));
+            let expected = essences(oracle.raw(tag));
             assert_eq!(found, expected, "tag {tag}");
             let last = self.history().last(TagId(tag)).as_ref().map(essence);
             assert_eq!(last, oracle.last(tag).map(|sample| essence(&sample)), "last of tag {tag}");
@@ -255,8 +255,18 @@ impl Rig {
     }
 }
 
+/// Samples of one time may change places with the delivery that is answered.
+fn essences(samples: &[Sample]) -> Vec<Essence> {
+    assert!(samples.is_sorted_by_key(|sample| (sample.source_time, sample.seq)));
+    let mut essences: Vec<_> = samples.iter().map(essence).collect();
+    essences.sort_by_key(|essence| (essence.0, essence.4));
+    essences
+}
+
+type Essence = (i64, u32, bool, Value, Option<(i64, u64)>);
+
 /// What a restart may not change; the seq of a redelivered value may be that of either delivery.
-pub(super) fn essence(sample: &Sample) -> (i64, u32, bool, Value, Option<(i64, u64)>) {
+pub(super) fn essence(sample: &Sample) -> Essence {
     let own = (!sample.has_source_time).then_some((sample.receive_time.0, sample.seq.0));
     (sample.source_time.0, sample.quality.0, sample.has_source_time, sample.value.clone(), own)
 }

@@ -2,12 +2,13 @@
 
 use super::rig::{DAY, HOUR, Rig, SECOND, START};
 use crate::{After, Outcome, RangeQuery, RawQuery};
-use millrace_model::{Quality, TagId, Timestamp, Value, ValueRef};
+use millrace_model::{Quality, Retention, TagId, Timestamp, Value, ValueRef};
 
 #[test]
 fn keeps_every_value_bit_by_bit() {
     // Given values of all kinds at the ends of what they can be
     let mut rig = Rig::new();
+    rig.tags.set(2, Retention::Keep);
     let values = [
         ValueRef::Float(123.0),
         ValueRef::Float(f64::INFINITY),
@@ -266,6 +267,7 @@ fn buckets_over_a_change_of_daylight_saving_lose_no_row() {
     // Europe/Berlin has 23 hours on 2026-03-29 and 25 on 2026-10-25; buckets are cut in UTC.
     for (day, hours) in [("2026-03-28T23:00:00Z", 23i64), ("2026-10-24T22:00:00Z", 25)] {
         let mut rig = Rig::new();
+        rig.tags.set(1, Retention::Keep);
         let start = Timestamp::from_rfc3339(day).expect("a time").0;
         for number in 0..hours * 60 {
             rig.float(1, start + number * 60 * SECOND, 1.0);
