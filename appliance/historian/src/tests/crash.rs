@@ -4,10 +4,10 @@ use super::rig::{DAY, HOUR, Rig, SECOND, START};
 use millrace_journal::disk::testing::Fault;
 use std::path::Path;
 
-/// Values of three hours, so that a seal writes three parts.
+/// Values of two hours, so that a seal writes two parts.
 fn some_history(rig: &mut Rig, from: i64) {
     for number in 0..30i64 {
-        let time = START - from * 100 * SECOND - number * HOUR / 10;
+        let time = START - from * 100 * SECOND - number * HOUR / 20;
         rig.float(1, time, number as f64);
         rig.record(2, (time, time), 0, false, millrace_model::Value::Int(number));
     }

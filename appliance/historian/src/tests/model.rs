@@ -36,7 +36,7 @@ fn put(rig: &mut Rig, number: i64, action: &Action) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
     #[test]
     fn answers_what_a_plain_list_would(actions in prop::collection::vec(action(), 1..120)) {

@@ -27,15 +27,20 @@ fn bytes_per_value(given: bool, unit: i64) -> f64 {
     let mut seq = 0;
     let mut guard = rig.intake().lock();
     for second in 0..SECONDS {
+        let mut arrivals: Vec<(i64, i64, u32, f64)> = Vec::new();
         for (tag, tenths) in (1u32..).zip(&mut tenths) {
             if random.below(10) == 0 {
                 *tenths += if random.below(2) == 0 { 1 } else { -1 };
             }
-            let due = START + second * SECOND + i64::from(tag) * 4_000_000;
-            let sent = due + random.below(20) as i64 * 1_000_000;
+            // 10,000 values a second: what arrives in the same 20 ms changes places.
+            let due = START + second * SECOND + i64::from(tag) * 100_000;
+            let sent = due / 1_000_000 * 1_000_000 + random.below(20) as i64 * 1_000_000;
             let received = (sent + random.below(1_500_000) as i64) / unit * unit;
+            arrivals.push((received, sent, tag, *tenths as f64 / 10.0));
+        }
+        arrivals.sort_by_key(|arrival| arrival.0);
+        for (received, sent, tag, value) in arrivals {
             seq += 1;
-            let value = *tenths as f64 / 10.0;
             guard.append(
                 Seq(seq),
                 &SampleRecord {
@@ -60,11 +65,11 @@ fn bytes_per_value(given: bool, unit: i64) -> f64 {
 #[test]
 fn a_slowly_changing_number_takes_few_bytes() {
     let cases = [
-        ("device time in ms, our clock in ns", true, 1, 8.0),
+        ("device time in ms, our clock in ns", true, 1, 7.0),
         ("device time in ms, our clock in us", true, 1_000, 6.0),
         ("device time in ms, our clock in ms", true, 1_000_000, 4.0),
-        ("no device time, our clock in ns", false, 1, 6.0),
-        ("no device time, our clock in us", false, 1_000, 4.0),
+        ("no device time, our clock in ns", false, 1, 7.0),
+        ("no device time, our clock in us", false, 1_000, 6.0),
         ("no device time, our clock in ms", false, 1_000_000, 4.0),
     ];
     for (case, given, unit, limit) in cases {
