@@ -69,6 +69,23 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
+/// Checks the file of a stopped appliance without changing it; the sentence says what is wrong.
+///
+/// # Errors
+/// What SQLite finds.
+pub fn verify(path: &Path) -> Result<(), String> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let check = || -> rusqlite::Result<String> {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.pragma_query_value(None, "integrity_check", |row| row.get(0))
+    };
+    match check() {
+        Ok(verdict) if verdict == "ok" => Ok(()),
+        Ok(verdict) => Err(verdict),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// The open file.
 #[derive(Debug)]
 pub(crate) struct Store {

@@ -15,7 +15,7 @@ pub(super) fn run(place: &Place) -> anyhow::Result<()> {
     let _folder = wiring::claim_folder(&data)?;
     let mut out = std::io::stdout().lock();
     let mut faults = 0;
-    for wiring::Finding { part, summary, faults: found } in wiring::verify(&data)? {
+    for wiring::Finding { part, summary, faults: found } in wiring::verify(&loaded.config)? {
         writeln!(out, "{part}: {summary}")?;
         for fault in found {
             faults += 1;

@@ -17,8 +17,9 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Live messages that wait for one WebSocket before they go to its own queue.
-const LIVE_QUEUE: usize = 1_000;
+/// Live messages that wait for the task that carries them to a WebSocket's own queue, which is
+/// the one that drops and tells: this one only bridges the time until the task runs.
+const LIVE_QUEUE: usize = 20_000;
 
 /// The appliance as the API sees it.
 pub(super) struct Answers(pub(super) Arc<Shared>);

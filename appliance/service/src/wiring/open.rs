@@ -115,6 +115,15 @@ fn open_journal(
 ) -> anyhow::Result<(Journal, Recovery)> {
     let noted = Arc::clone(ledger);
     let settings = millrace_journal::Config {
+        note: Some(Arc::new(move || noted.received_total())),
+        ..journal_config(config, data)
+    };
+    Journal::open(settings, disk).context("open the journal")
+}
+
+/// The journal's settings.
+pub(super) fn journal_config(config: &Config, data: &Path) -> millrace_journal::Config {
+    millrace_journal::Config {
         segment_bytes: config.journal.segment_mib * MIB,
         bytes_max: config.journal.bytes_max_mib * MIB,
         commit_interval: Duration::from_millis(config.journal.commit_interval_ms),
@@ -124,10 +133,8 @@ fn open_journal(
                 config.journal.interval_ms,
             )),
         },
-        note: Some(Arc::new(move || noted.received_total())),
         ..millrace_journal::Config::new(data.join("journal"))
-    };
-    Journal::open(settings, disk).context("open the journal")
+    }
 }
 
 fn historian_config(

@@ -1,7 +1,10 @@
 //! Checks the files of a stopped appliance without changing them.
 
-use millrace_journal::{Disk, RealDisk};
-use std::path::Path;
+use super::open::journal_config;
+use crate::config::Config;
+use anyhow::Context as _;
+use millrace_journal::{Disk, Journal, RealDisk};
+use std::sync::Arc;
 
 /// What was found in one part of the data folder.
 #[derive(Debug)]
@@ -12,15 +15,35 @@ pub(crate) struct Finding {
 }
 
 /// Looks at journal, history and catalog.
-pub(crate) fn verify(data: &Path) -> anyhow::Result<Vec<Finding>> {
-    let disk: &dyn Disk = &RealDisk;
-    let history = millrace_historian::verify(disk, &data.join("history"));
-    Ok(vec![Finding {
-        part: "history",
-        summary: format!(
-            "{} parts, {} samples, {} bytes",
-            history.parts, history.rows, history.bytes
-        ),
-        faults: history.damaged.into_iter().map(|(file, why)| format!("{file}: {why}")).collect(),
-    }])
+pub(crate) fn verify(config: &Config) -> anyhow::Result<Vec<Finding>> {
+    let data = &config.data_dir;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let settings = journal_config(config, data);
+    let journal = Journal::inspect(settings, Arc::clone(&disk)).context("read the journal")?;
+    let history = millrace_historian::verify(disk.as_ref(), &data.join("history"));
+    let catalog = millrace_catalog::verify(&data.join("catalog.db"));
+    Ok(vec![
+        Finding {
+            part: "journal",
+            summary: format!("{} segments, {} records", journal.segments, journal.records),
+            faults: journal.issues,
+        },
+        Finding {
+            part: "history",
+            summary: format!(
+                "{} parts, {} samples, {} bytes",
+                history.parts, history.rows, history.bytes
+            ),
+            faults: history
+                .damaged
+                .into_iter()
+                .map(|(file, why)| format!("{file}: {why}"))
+                .collect(),
+        },
+        Finding {
+            part: "catalog",
+            summary: "one database".to_owned(),
+            faults: catalog.err().into_iter().collect(),
+        },
+    ])
 }
