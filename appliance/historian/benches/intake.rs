@@ -9,9 +9,7 @@ use millrace_historian::{
     Around, Checkpoint, Config, Historian, RangeQuery, RawQuery, Reclassified, Tags,
 };
 use millrace_journal::{RealDisk, Seq};
-use millrace_model::{
-    ClientNumber, Quality, Retention, SampleRecord, TagId, Timestamp, ValueRef,
-};
+use millrace_model::{ClientNumber, Quality, Retention, SampleRecord, TagId, Timestamp, ValueRef};
 use millrace_supervisor::{Clock, Issues, SystemClock};
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,7 +32,7 @@ impl Reclassified for Nothing {
 
 impl Checkpoint for Nothing {
     fn position(&self) -> Seq {
-        Seq(u64::MAX)
+        Seq::ZERO
     }
 
     fn checkpoint(&self, _seq: Seq) -> Result<(), String> {
@@ -112,8 +110,7 @@ fn query(historian: &Historian, start: i64) {
     let (tag, from, to) = (TagId(77), Timestamp(start), Timestamp(start + 3_600_000_000_000));
     for attempt in ["first", "second"] {
         let before = Instant::now();
-        let page =
-            historian.raw(&RawQuery { tag, from, to, limit: 100_000, after: None }).unwrap();
+        let page = historian.raw(&RawQuery { tag, from, to, limit: 100_000, after: None }).unwrap();
         println!("raw, {attempt}: {} samples in {:?}", page.samples.len(), before.elapsed());
         let before = Instant::now();
         let range = historian.range(&RangeQuery { tag, from, to, buckets: 1_000 }).unwrap();

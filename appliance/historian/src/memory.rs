@@ -96,7 +96,7 @@ impl Memory {
 
     /// Whether the active memtable must be sealed before it takes more.
     pub(crate) fn is_full(&self) -> bool {
-        self.active.bytes() >= self.memtable_bytes || self.active.is_out_of_reach(self.last_seq + 1)
+        self.active.bytes() >= self.memtable_bytes || self.active.is_out_of_reach(self.last_seq)
     }
 
     /// Closes the active memtable and begins another. Only while none is sealing.

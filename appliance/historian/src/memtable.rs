@@ -92,9 +92,10 @@ impl Memtable {
         self.arena.bytes() + self.texts.bytes() + self.late.len() * LATE_ENTRY_BYTES
     }
 
-    /// Whether a seq is so far from the first one that its difference would not fit a row.
+    /// Whether the seqs of the next batch may be so far from the first one that their difference
+    /// does not fit a row.
     pub(crate) fn is_out_of_reach(&self, seq: u64) -> bool {
-        self.rows > 0 && seq.wrapping_sub(self.base_seq) > u64::from(u32::MAX)
+        self.rows > 0 && seq.wrapping_sub(self.base_seq) > u64::from(u32::MAX / 2)
     }
 
     pub(crate) fn seq(&self, row: &Row) -> u64 {

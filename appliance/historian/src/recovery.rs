@@ -229,7 +229,9 @@ impl Recovery<'_> {
             "historian-journal-behind",
             Severity::Warning,
             [
-                format!("The journal ends at {journal_last_seq}, before what history has taken over."),
+                format!(
+                    "The journal ends at {journal_last_seq}, before what history has taken over."
+                ),
                 "History is whole; the ledger may count values that it does not know.".to_owned(),
                 "None, if the journal was removed on purpose or power failed while durability was \
                  `interval`. Else check the disk."

@@ -37,7 +37,7 @@ impl Sealer {
     /// Seals what there is; `false` if there is nothing.
     pub(crate) fn seal(&mut self, wall_time_max: i64) -> Result<bool> {
         let shared = Arc::clone(&self.shared);
-        let (table, last_seq, parts, tags) = {
+        let (table, last_seq, parts) = {
             let mut memory = shared.memory.write();
             if memory.sealing.is_none() {
                 if memory.active.is_empty() {
@@ -46,9 +46,9 @@ impl Sealer {
                 memory.swap();
             }
             let Some(table) = memory.sealing.clone() else { return Ok(false) };
-            let tags = plan::tags(&table, &memory.slots);
-            (table, memory.sealing_seq, Arc::clone(&memory.parts), tags)
+            (table, memory.sealing_seq, Arc::clone(&memory.parts))
         };
+        let tags = plan::tags(&table, &shared.memory.read().slots);
         let tags = plan::classify(&table, tags, shared.around.tags.as_ref());
         let resolved = resolve::resolve(&shared, &table, &tags, &parts);
         let written = self.write_parts(&table, &tags, &resolved, last_seq)?;

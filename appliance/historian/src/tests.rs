@@ -8,4 +8,5 @@ mod many;
 mod model;
 mod rig;
 mod size;
+mod together;
 mod values;

@@ -157,7 +157,9 @@ impl Worker {
                         CHECKPOINT_KEY,
                         Severity::Warning,
                         [
-                            format!("The journal cannot note what history has taken over: {reason}."),
+                            format!(
+                                "The journal cannot note what history has taken over: {reason}."
+                            ),
                             "The journal grows; nothing is lost.".to_owned(),
                             "Free space on the disk or make it writable.".to_owned(),
                         ],

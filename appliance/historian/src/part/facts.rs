@@ -64,7 +64,6 @@ impl PartFacts {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -44,7 +44,10 @@ impl PartFile {
         let read = read_full(self.file.as_ref(), &mut bytes, start)
             .map_err(Error::io("read", &self.name))?;
         if read < length {
-            return Err(Error::damaged(&self.name, format!("it ends at byte {}", start + read as u64)));
+            return Err(Error::damaged(
+                &self.name,
+                format!("it ends at byte {}", start + read as u64),
+            ));
         }
         Ok(bytes.into())
     }

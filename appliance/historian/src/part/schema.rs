@@ -80,8 +80,17 @@ pub(super) fn properties() -> Result<WriterPropertiesPtr> {
         builder = builder.set_column_statistics_enabled(path, EnabledStatistics::Page);
     }
     for name in [
-        "tag", "source_ms", "source_us", "source_ns", "delay_ms", "delay_us", "delay_ns", "kind",
-        "quality", "i64", "seq",
+        "tag",
+        "source_ms",
+        "source_us",
+        "source_ns",
+        "delay_ms",
+        "delay_us",
+        "delay_ns",
+        "kind",
+        "quality",
+        "i64",
+        "seq",
     ] {
         builder =
             builder.set_column_encoding(ColumnPath::from(name), Encoding::DELTA_BINARY_PACKED);

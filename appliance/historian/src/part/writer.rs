@@ -9,9 +9,7 @@
 use crate::error::{Error, Result};
 use crate::part::facts::{PART_FORMAT, PartFacts};
 use crate::part::index::{KEY_FACTS, KEY_FORMAT, KEY_GROUPS};
-use crate::part::schema::{
-    GROUP_ROWS_MAX, GROUP_TEXT_BYTES_MAX, properties, schema, split_nanos,
-};
+use crate::part::schema::{GROUP_ROWS_MAX, GROUP_TEXT_BYTES_MAX, properties, schema, split_nanos};
 use bytes::Bytes;
 use millrace_model::{Kind, Retention, TagId, ValueRef};
 use parquet::data_type::{
@@ -134,8 +132,8 @@ impl PartWriter {
         }
         self.facts.tail_start = start;
         // The name, the length and the tail's own checksum are not known to the tail.
-        let facts = serde_json::to_string(&self.facts)
-            .map_err(|error| Error::Encode(error.to_string()))?;
+        let facts =
+            serde_json::to_string(&self.facts).map_err(|error| Error::Encode(error.to_string()))?;
         for (key, value) in [
             (KEY_FORMAT, PART_FORMAT.to_string()),
             (KEY_FACTS, facts),

@@ -163,10 +163,7 @@ impl<'a> Merge<'a> {
 
 /// Leaves the latest of the rows whose source time was given, and all others.
 fn collapse(group: &mut Vec<Item>) {
-    let latest = group
-        .iter()
-        .filter(|item| item.has_source_time)
-        .map(|item| (item.rank, item.seq))
-        .max();
+    let latest =
+        group.iter().filter(|item| item.has_source_time).map(|item| (item.rank, item.seq)).max();
     group.retain(|item| !item.has_source_time || Some((item.rank, item.seq)) == latest);
 }

@@ -107,7 +107,8 @@ mod tests {
             (5, 6, 4),
             (1_774_652_400_000_000_000, 1_774_735_200_000_000_000, 23),
         ] {
-            let query = RangeQuery { tag: TagId(1), from: Timestamp(from), to: Timestamp(to), buckets };
+            let query =
+                RangeQuery { tag: TagId(1), from: Timestamp(from), to: Timestamp(to), buckets };
             let cut = Cut::new(&query);
             assert_eq!(cut.start(0).0, from);
             assert_eq!(cut.bucket(to - 1), if (from, to) == (5, 6) { 0 } else { buckets - 1 });

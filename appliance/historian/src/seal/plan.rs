@@ -58,19 +58,18 @@ fn index(time: i64, span: i64) -> i64 {
     if span == i64::MAX { 0 } else { time.div_euclid(span) }
 }
 
-/// The tags of a memtable, ascending.
+/// The tags of a memtable with their slots, in no order: called under the memory lock.
 pub(super) fn tags(table: &Memtable, slots: &Slots) -> Vec<(TagId, u32)> {
-    let mut tags: Vec<_> =
-        table.touched.iter().filter_map(|slot| Some((slots.tag(*slot)?, *slot))).collect();
-    tags.sort_unstable();
-    tags
+    table.touched.iter().filter_map(|slot| Some((slots.tag(*slot)?, *slot))).collect()
 }
 
+/// Tags ascending, with what decides where their rows go.
 pub(super) fn classify(
     table: &Memtable,
-    tags: Vec<(TagId, u32)>,
+    mut tags: Vec<(TagId, u32)>,
     classes: &dyn Tags,
 ) -> Vec<TagPlan> {
+    tags.sort_unstable();
     let plan = |(tag, slot)| {
         let (mut time_min, mut time_max) = (i64::MAX, i64::MIN);
         table.for_each(slot, |row| {

@@ -83,7 +83,8 @@ fn a_manifest_in_any_state_is_made_anew_from_the_parts() {
     let mut flipped = good.clone();
     flipped[20] ^= 4;
     let torn = good[..good.len() / 2].to_vec();
-    for bytes in [Vec::new(), vec![0; 11], vec![0; 4096], flipped, torn, b"{}\ncrc32c 0\n".to_vec()] {
+    for bytes in [Vec::new(), vec![0; 11], vec![0; 4096], flipped, torn, b"{}\ncrc32c 0\n".to_vec()]
+    {
         for is_alone in [false, true] {
             rig.stop();
             rig.disk.put(current, &bytes);

@@ -67,7 +67,12 @@ fn one_tag_with_a_hundred_thousand_rows_and_more_than_one_row_group() {
         };
         let page = rig.history().raw(&query).expect("answers");
         assert_eq!(page.samples.len(), 500);
-        let range = crate::RangeQuery { tag: query.tag, from: millrace_model::Timestamp(START), to: millrace_model::Timestamp(START + HOUR), buckets: 100 };
+        let range = crate::RangeQuery {
+            tag: query.tag,
+            from: millrace_model::Timestamp(START),
+            to: millrace_model::Timestamp(START + HOUR),
+            buckets: 100,
+        };
         let range = rig.history().range(&range).expect("answers");
         let count: u64 = range.buckets.iter().map(|bucket| bucket.count).sum();
         assert_eq!(count, 140_500);

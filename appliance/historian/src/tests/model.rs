@@ -26,17 +26,16 @@ fn action() -> impl Strategy<Value = Action> {
 
 fn put(rig: &mut Rig, number: i64, action: &Action) -> bool {
     let Action::Put { tag, slot, value, given, is_text } = action else { return false };
-    // Some hours apart, so that a seal writes several parts.
-    let time = START - slot * HOUR / 7;
-    let value =
-        if *is_text { Value::Text(value.to_string().into()) } else { Value::Int(*value) };
+    // Over some hours, so that a seal writes several parts.
+    let time = START - slot * HOUR / 17;
+    let value = if *is_text { Value::Text(value.to_string().into()) } else { Value::Int(*value) };
     let times = if *given { (time, START + number * SECOND) } else { (time, time) };
     rig.record(*tag, times, 0, *given, value);
     true
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn answers_what_a_plain_list_would(actions in prop::collection::vec(action(), 1..120)) {

@@ -1,8 +1,8 @@
 //! A historian on a disk in memory, with a list of records as its journal.
 
 use crate::{
-    Around, Checkpoint, Config, Historian, Intake, Opened, Outcome, RawQuery, Reclassified,
-    Sample, Tags,
+    Around, Checkpoint, Config, Historian, Intake, Opened, Outcome, RawQuery, Reclassified, Sample,
+    Tags,
 };
 use millrace_journal::disk::testing::{FaultyDisk, ForgetfulDisk};
 use millrace_journal::{Disk, Seq};
@@ -177,6 +177,11 @@ impl Rig {
         &self.open.as_ref().expect("is open").0
     }
 
+    pub(super) fn both(&mut self) -> (&Historian, &mut Intake) {
+        let (historian, intake) = self.open.as_mut().expect("is open");
+        (historian, intake)
+    }
+
     pub(super) fn intake(&mut self) -> &mut Intake {
         &mut self.open.as_mut().expect("is open").1
     }
@@ -233,7 +238,8 @@ impl Rig {
     /// Everything as (time, text of the value), all tags of the records.
     pub(super) fn assert_is_oracle(&self) {
         let oracle = Oracle::of(&self.records);
-        for tag in self.records.iter().map(|record| record.tag).collect::<std::collections::BTreeSet<_>>()
+        for tag in
+            self.records.iter().map(|record| record.tag).collect::<std::collections::BTreeSet<_>>()
         {
             let found = essences(&self.raw(tag));
             let expected = essences(oracle.raw(tag));
@@ -290,7 +296,9 @@ impl Oracle {
             let sample = crate::sample_of(Seq(record.seq), &record.sample());
             let rows = oracle.rows.entry(record.tag).or_default();
             let same = |row: &&mut Sample| {
-                row.has_source_time && sample.has_source_time && row.source_time == sample.source_time
+                row.has_source_time
+                    && sample.has_source_time
+                    && row.source_time == sample.source_time
             };
             match rows.iter_mut().find(same) {
                 Some(row) if row.value == sample.value && row.quality == sample.quality => {

@@ -211,7 +211,9 @@ fn pages_give_each_sample_once() {
         after: Some(After { source_time: Timestamp(START), seq: millrace_journal::Seq(9) }),
     };
     let times: Vec<_> = rig.history().raw(&window).expect("answers").samples;
-    assert!(times.iter().all(|sample| (10..12).contains(&((sample.source_time.0 - START) / SECOND))));
+    assert!(
+        times.iter().all(|sample| (10..12).contains(&((sample.source_time.0 - START) / SECOND)))
+    );
     assert!(!times.is_empty());
 }
 
@@ -304,9 +306,18 @@ fn last_values_of_many_tags_come_from_memory_and_parts() {
         let last = rig.history().last_many(&tags);
         assert_eq!(last.len(), 210);
         assert!(last[0].is_none() && last[205].is_none());
-        assert_eq!(last[7].as_ref().map(|sample| &sample.value), Some(&Value::Text("short".into())));
-        assert_eq!(last[8].as_ref().map(|sample| &sample.value), Some(&Value::Text(long.as_str().into())));
-        assert_eq!(last[150].as_ref().map(|sample| sample.source_time.0), Some(START + 19 * SECOND));
+        assert_eq!(
+            last[7].as_ref().map(|sample| &sample.value),
+            Some(&Value::Text("short".into()))
+        );
+        assert_eq!(
+            last[8].as_ref().map(|sample| &sample.value),
+            Some(&Value::Text(long.as_str().into()))
+        );
+        assert_eq!(
+            last[150].as_ref().map(|sample| sample.source_time.0),
+            Some(START + 19 * SECOND)
+        );
         rig.restart();
         // An older value is not the last one.
         rig.float(150, START - HOUR, 0.0);
