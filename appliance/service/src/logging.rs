@@ -6,6 +6,7 @@
 
 use crate::config::{Config, LogFormat};
 use anyhow::Context as _;
+use millrace_journal::{Disk as _, RealDisk};
 use tracing_appender::non_blocking::WorkerGuard;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::filter::LevelFilter;
@@ -26,6 +27,7 @@ pub(crate) struct Logging {
 pub(crate) fn start(config: &Config) -> anyhow::Result<Logging> {
     let level: LevelFilter = config.log.level.parse().context("read log.level")?;
     let folder = config.data_dir.join("log");
+    RealDisk.create_folder(&folder).with_context(|| format!("make {}", folder.display()))?;
     let appender = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .filename_prefix("millrace")

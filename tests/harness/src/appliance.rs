@@ -85,11 +85,7 @@ impl Appliance {
             .spawn()
             .context("start millrace run")?;
         self.child = Some(child);
-        wait::until("the appliance to be ready", || {
-            let address = self.running().ok()?.get("http")?.as_str()?.to_owned();
-            let answer = reqwest::blocking::get(format!("http://{address}/health/ready")).ok()?;
-            answer.status().is_success().then_some(())
-        })
+        wait::until("the appliance to be ready", || self.text("/health/ready").ok().map(|_| ()))
     }
 
     /// Kills the process as the power switch would (SIGKILL).
@@ -203,20 +199,45 @@ impl Appliance {
         text.parse().context("read the MQTT address")
     }
 
+    fn http(
+        &self,
+        method: reqwest::Method,
+        path: &str,
+    ) -> anyhow::Result<reqwest::blocking::RequestBuilder> {
+        let running = self.running()?;
+        let address = running.get("http").and_then(Value::as_str).context("an HTTP address")?;
+        let token = std::fs::read_to_string(self.data().join("local.token"))?;
+        let url = format!("http://{address}{path}");
+        Ok(reqwest::blocking::Client::new().request(method, url).bearer_auth(token.trim()))
+    }
+
+    /// Asks for a text with the local token.
+    ///
+    /// # Errors
+    /// When the answer is no success.
+    pub fn text(&self, path: &str) -> anyhow::Result<String> {
+        let answer = self.http(reqwest::Method::GET, path)?.send()?.error_for_status()?;
+        answer.text().context("read the answer")
+    }
+
+    /// Changes a tag; `change` is the JSON body.
+    ///
+    /// # Errors
+    /// When the answer is no success.
+    pub fn patch_tag(&self, workspace: &str, path: &str, change: &str) -> anyhow::Result<()> {
+        let path = format!("/api/v1/workspaces/{workspace}/tag?path={path}");
+        let request = self.http(reqwest::Method::PATCH, &path)?;
+        let request = request.header("content-type", "application/json").body(change.to_owned());
+        request.send()?.error_for_status()?;
+        Ok(())
+    }
+
     /// Asks the API with the local token.
     ///
     /// # Errors
     /// When it does not answer with success.
     pub fn get(&self, path: &str) -> anyhow::Result<Value> {
-        let running = self.running()?;
-        let address = running.get("http").and_then(Value::as_str).context("an HTTP address")?;
-        let token = std::fs::read_to_string(self.data().join("local.token"))?;
-        let answer = reqwest::blocking::Client::new()
-            .get(format!("http://{address}{path}"))
-            .bearer_auth(token.trim())
-            .send()?
-            .error_for_status()?;
-        Ok(answer.json()?)
+        serde_json::from_str(&self.text(path)?).context("read the answer")
     }
 
     /// The ledger's total counts.

@@ -26,6 +26,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
+/// Grain of receive times. What our own clock says below a microsecond is the scheduler's noise,
+/// and costs more than a byte of history per value; times that devices give keep all nanoseconds.
+pub(crate) const RECEIVE_GRAIN_NANOS: i64 = 1_000;
 /// A step back of the wall clock below this is noise; above it somebody has set the clock.
 const CLOCK_NOISE_NANOS: i64 = millrace_model::time::NANOS_PER_SECOND;
 /// Room for a sample's fixed part, its framing, a definition and its path.
@@ -85,7 +88,7 @@ impl Desk {
     }
 
     pub(super) fn begin(&mut self) {
-        let wall = self.gate.clock.now();
+        let wall = coarse(self.gate.clock.now());
         let is_noise = self.receive_time.nanos_since(wall) < CLOCK_NOISE_NANOS;
         if wall > self.receive_time || !is_noise {
             self.receive_time = wall;
@@ -158,7 +161,7 @@ impl Desk {
         match self.judge(entry, &sent) {
             Ok(sample) => {
                 self.offered += 1;
-                self.receive_time = self.receive_time.plus_nanos(1);
+                self.receive_time = self.receive_time.plus_nanos(RECEIVE_GRAIN_NANOS);
                 let index = self.records.count();
                 self.records.push_with(|out| sample.encode(out));
                 Ok(index)
@@ -303,4 +306,8 @@ impl fmt::Debug for Desk {
             .field("record_count", &self.records.count())
             .finish_non_exhaustive()
     }
+}
+
+fn coarse(time: Timestamp) -> Timestamp {
+    Timestamp(time.0 - time.0.rem_euclid(RECEIVE_GRAIN_NANOS))
 }

@@ -2,6 +2,7 @@
 //!
 //! The journal is a list and the namespace a table; the clock stands until a test moves it.
 
+use super::desk::RECEIVE_GRAIN_NANOS;
 use super::*;
 use crate::append::Append;
 use crate::gate::Config;
@@ -224,7 +225,11 @@ fn the_first_value_creates_its_tag_and_the_definition_stands_before_it() {
         panic!("{records:?}")
     };
     assert_eq!(second.value.to_value(), Value::Int(43));
-    assert_eq!(second.receive_time, NOW.plus_nanos(1), "two values of one read stay apart");
+    assert_eq!(
+        second.receive_time,
+        NOW.plus_nanos(RECEIVE_GRAIN_NANOS),
+        "two values of one read stay apart"
+    );
 }
 
 #[test]
@@ -273,7 +278,7 @@ fn refusals_of_one_submit_become_one_record_per_reason() {
             _ => None,
         })
         .collect();
-    let at = NOW.plus_nanos(1);
+    let at = NOW.plus_nanos(RECEIVE_GRAIN_NANOS);
     assert_eq!(refused, [(Reason::NotAuthorized, 4, 5, at), (Reason::PayloadInvalid, 4, 1, at)]);
     assert_eq!(plant.ledger.totals().in_flight(), 7);
     plant.commit();
@@ -545,7 +550,7 @@ fn receive_times_never_repeat_unless_somebody_sets_the_clock() {
         sample.receive_time
     };
     assert_eq!(last(), NOW);
-    assert_eq!(last(), NOW.plus_nanos(1), "the clock stands");
+    assert_eq!(last(), NOW.plus_nanos(RECEIVE_GRAIN_NANOS), "the clock stands");
     plant.clock.jump_to(NOW.plus_nanos(-1_000));
     assert_eq!(last(), NOW.plus_nanos(2), "noise");
     let hour_ago = NOW.plus_nanos(-3_600_000_000_000);

@@ -12,7 +12,7 @@ use millrace_admission::{Applier, Ledger};
 use millrace_broker::Fanout;
 use millrace_catalog::{Catalog, Definitions, JournalSource, Marks, Namespace, Snapshotter};
 use millrace_historian::{Around, Historian};
-use millrace_journal::{Cursor, Disk, Journal, RealDisk, Recovery};
+use millrace_journal::{Cursor, Disk, Journal, RealDisk, Recovery, Seq};
 use millrace_model::{Definition, Retention};
 use millrace_supervisor::{Clock, Issue, Issues, Metrics, Severity, Shutdown, SystemClock};
 use std::path::Path;
@@ -146,7 +146,7 @@ fn historian_config(
         memtable_bytes: usize::try_from(config.historian.memtable_mib * MIB).unwrap_or(usize::MAX),
         seal_age: Duration::from_secs(config.historian.seal_age_s),
         keep_bytes_max: config.historian.keep_bytes_max_mib * MIB,
-        journal_last_seq: recovery.last_seq,
+        journal_last_seq: Seq(recovery.next_seq.0.saturating_sub(1)),
         ..millrace_historian::Config::new(data.join("history"))
     }
 }
