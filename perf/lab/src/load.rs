@@ -3,6 +3,7 @@
 //! The lab writes a [`Spec`](spec::Spec) to the child's input and reads [`Event`](spec::Event)s
 //! from its output, one JSON document a line.
 
+mod answers;
 pub(crate) mod book;
 pub(crate) mod client;
 pub(crate) mod crowd;

@@ -1,22 +1,24 @@
-//! All clients on one epoll: connecting, sending, reading answers.
+//! All clients on one epoll: connecting, sending, waiting.
 //!
 //! **Invariants**
-//! - One socket write per batch of values; one read per readiness.
+//! - One socket write per batch of values.
 //! - The loop sleeps in the kernel until the next due time or an answer: it never spins, because a
 //!   spinning client core would hide the server's cost of waking it.
 
-use std::io::Read as _;
 use std::net::TcpStream;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use rustix::event::{Timespec, epoll};
 use rustix::fd::OwnedFd;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, clock_gettime,
+    timerfd_create, timerfd_settime,
+};
 
 use super::book::Book;
 use super::client::{Client, Slot, State};
-use super::frame::{self, Message, Packet};
+use super::frame::{self, Message};
 use super::schedule::Schedule;
 use super::spec::Spec;
 use super::tally::{RunClock, Tally};
@@ -24,6 +26,8 @@ use super::tally::{RunClock, Tally};
 /// Events taken from the kernel at once; few, so that due values do not wait behind many answers.
 const EVENTS_MAX: usize = 64;
 const READ_BYTES: usize = 64 * 1024;
+/// The timer's key; clients have their number.
+const TIMER: u64 = u64::MAX;
 /// Clients that connect at once: below every listener's backlog.
 const CONNECTING_MAX: usize = 100;
 
@@ -42,7 +46,10 @@ pub(crate) struct Crowd {
     /// The last reason that a server gave for closing a connection.
     pub(crate) close_reason: Option<u8>,
     epoll: OwnedFd,
-    read_buffer: Vec<u8>,
+    timer: OwnedFd,
+    /// The due time that the timer is set to.
+    timer_due: u64,
+    pub(super) read_buffer: Vec<u8>,
     scratch: Vec<u8>,
     events: Vec<epoll::Event>,
 }
@@ -55,6 +62,13 @@ impl Crowd {
             .map(|(number, credential)| Client::new(number, credential, &spec))
             .collect();
         let topics = u32::try_from(clients.len())?.saturating_mul(spec.tags);
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("create an epoll")?;
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags).context("create a timer")?;
+        // Edge-triggered: it need not be read, only set again.
+        let edge = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&epoll, &timer, epoll::EventData::new_u64(TIMER), edge)
+            .context("watch the timer")?;
         Ok(Self {
             clock: RunClock::start(),
             tally: Tally::default(),
@@ -65,7 +79,9 @@ impl Crowd {
             close_reason: None,
             clients,
             spec,
-            epoll: epoll::create(epoll::CreateFlags::CLOEXEC).context("create an epoll")?,
+            epoll,
+            timer,
+            timer_due: 0,
             read_buffer: vec![0; READ_BYTES],
             scratch: Vec::with_capacity(READ_BYTES),
             events: Vec::with_capacity(EVENTS_MAX),
@@ -111,19 +127,36 @@ impl Crowd {
 
     /// Waits at most `nanos` for answers and handles them.
     pub(crate) fn poll(&mut self, nanos: u64) -> Result<()> {
-        let timeout = Timespec {
-            tv_sec: i64::try_from(nanos / 1_000_000_000)?,
-            tv_nsec: i64::try_from(nanos % 1_000_000_000)?,
-        };
+        self.wait(Some(&timespec(nanos)))
+    }
+
+    /// Waits for answers until `due` and handles them. The timer is set once per due time: an
+    /// epoll timeout would be set at every answer, and each setting costs a virtual machine a
+    /// trip to its host.
+    pub(crate) fn poll_until(&mut self, due: u64) -> Result<()> {
+        let now = self.clock.now();
+        if due <= now {
+            return self.poll(0);
+        }
+        if self.timer_due != due {
+            self.timer_due = due;
+            let once = Itimerspec { it_interval: timespec(0), it_value: timespec(due - now) };
+            timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)
+                .context("set the timer")?;
+        }
+        self.wait(None)
+    }
+
+    fn wait(&mut self, timeout: Option<&Timespec>) -> Result<()> {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), Some(&timeout))
-        {
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error).context("wait for answers"),
         }
         for event in &events {
-            let Ok(client) = usize::try_from(event.data.u64()) else { continue };
+            let key = event.data.u64();
+            let Some(client) = usize::try_from(key).ok().filter(|_| key != TIMER) else { continue };
             let flags = event.flags;
             if flags.contains(epoll::EventFlags::OUT) {
                 self.write_rest(client)?;
@@ -253,7 +286,7 @@ impl Crowd {
     }
 
     /// Asks to be told when a full socket has room. A socket that fails here is found by reading.
-    fn after_write(&mut self, number: usize, alive: bool) {
+    pub(super) fn after_write(&mut self, number: usize, alive: bool) {
         let Some(client) = self.clients.get(number) else { return };
         if let (true, false, Some(stream)) = (alive, client.unsent.is_empty(), &client.stream) {
             let data = epoll::EventData::new_u64(number as u64);
@@ -261,97 +294,13 @@ impl Crowd {
             let _found_by_reading = epoll::modify(&self.epoll, stream, data, flags);
         }
     }
+}
 
-    fn read(&mut self, number: usize) -> Result<()> {
-        let Some(client) = self.clients.get_mut(number) else { return Ok(()) };
-        let Some(stream) = &mut client.stream else { return Ok(()) };
-        let kept = client.partial.len();
-        // An unfinished packet of a verdict is short: it always fits in front.
-        if let Some(front) = self.read_buffer.get_mut(..kept) {
-            front.copy_from_slice(&client.partial);
-        }
-        client.partial.clear();
-        let got = match stream.read(self.read_buffer.get_mut(kept..).unwrap_or_default()) {
-            Ok(0) => 0,
-            Ok(got) => got,
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                client.partial.extend_from_slice(self.read_buffer.get(..kept).unwrap_or_default());
-                return Ok(());
-            }
-            Err(_) => 0,
-        };
-        if got == 0 {
-            client.disconnected();
-            self.offline += 1;
-            return Ok(());
-        }
-        self.tally.bytes_in += got as u64;
-        let buffer = std::mem::take(&mut self.read_buffer);
-        let used = self.take_packets(number, buffer.get(..kept + got).unwrap_or_default());
-        let rest = buffer.get(*used.as_ref().unwrap_or(&0)..kept + got).unwrap_or_default();
-        if let Some(client) = self.clients.get_mut(number) {
-            client.partial.extend_from_slice(rest);
-        }
-        self.read_buffer = buffer;
-        used?;
-        self.send_due(number);
-        Ok(())
-    }
-
-    /// Handles all whole packets; gives how many bytes they had.
-    fn take_packets(&mut self, number: usize, bytes: &[u8]) -> Result<usize> {
-        let now = self.clock.now();
-        let mut used = 0;
-        loop {
-            let rest = bytes.get(used..).unwrap_or_default();
-            let (packet, length) = match frame::next(rest) {
-                Ok(Some(found)) => found,
-                Ok(None) => return Ok(used),
-                Err(frame::Malformed) => bail!("the server sent something that is not MQTT"),
-            };
-            used += length;
-            self.handle(number, now, &packet)?;
-        }
-    }
-
-    fn handle(&mut self, number: usize, now: u64, packet: &Packet<'_>) -> Result<()> {
-        let Some(client) = self.clients.get_mut(number) else { return Ok(()) };
-        match *packet {
-            Packet::Puback { packet_id, reason } => {
-                let Some(slot) = client.free_slot(packet_id) else {
-                    bail!("the server acknowledged packet {packet_id}, which is not in flight");
-                };
-                self.in_flight -= 1;
-                self.tally.acknowledge(slot.due, now, reason);
-                self.book.note(slot.book_place, |entry| {
-                    entry.acknowledged = reason < 0x80;
-                    entry.refused = reason >= 0x80;
-                });
-            }
-            Packet::Publish { correlation, payload } => {
-                let stored = !payload.starts_with(b"{\"stored\":false");
-                self.tally.verdict(correlation.unwrap_or(now), now, stored);
-            }
-            Packet::Connack { reason: 0 } if self.spec.verdict_every != 0 => {
-                client.state = State::Subscribing;
-                let filter = String::from_utf8_lossy(&client.verdict_topic).into_owned();
-                let mut bytes = Vec::new();
-                frame::subscribe(&mut bytes, 1, &filter);
-                let alive = client.write(&bytes);
-                self.after_write(number, alive);
-            }
-            Packet::Connack { reason: 0 } => client.state = State::Ready,
-            Packet::Suback { reason } if reason < 0x80 => client.state = State::Ready,
-            Packet::Connack { reason } => {
-                bail!("the server refused client {} with 0x{reason:02x}", client.name)
-            }
-            Packet::Suback { reason } => {
-                bail!("the server refused the verdict subscription with 0x{reason:02x}")
-            }
-            Packet::Disconnect { reason } => self.close_reason = Some(reason),
-            Packet::Other => {}
-        }
-        Ok(())
+fn timespec(nanos: u64) -> Timespec {
+    // The remainder is below 10^9, and seconds of a run fit any integer.
+    Timespec {
+        tv_sec: (nanos / 1_000_000_000).cast_signed(),
+        tv_nsec: (nanos % 1_000_000_000).cast_signed(),
     }
 }
 

@@ -109,7 +109,7 @@ fn paced(
         if now >= closes || lost(crowd)? {
             break;
         }
-        crowd.poll(plan.due(event).min(closes).saturating_sub(now))?;
+        crowd.poll_until(plan.due(event).min(closes))?;
     }
     let close = Mark::take(&crowd.clock, &crowd.tally, crowd.spec.server_pid);
     let open = open.unwrap_or_else(|| close.clone());
