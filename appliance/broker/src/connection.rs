@@ -49,18 +49,19 @@ thread_local! {
         RefCell::new(vec![0; READ_BUFFER_BYTES].into_boxed_slice());
 }
 
-/// A connection.
+/// A connection. What every wake touches lies in front.
+#[repr(C)]
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     link: Arc<Link>,
-    stream: Stream,
-    out: Output,
-    unfinished: Unfinished,
     /// `None` until signed in.
     open: Option<Box<Open>>,
     closing: Closing,
     obeyed: Command,
     waker: Option<Waker>,
+    stream: Stream,
+    out: Output,
+    unfinished: Unfinished,
 }
 
 impl Connection {
@@ -135,7 +136,7 @@ impl Connection {
         if !matches!(self.closing, Closing::No) {
             return false;
         }
-        let delivered = open.deliver(waker, self.out.buffer());
+        let delivered = open.deliver(self.link.take_ring(), waker, self.out.buffer());
         if delivered.count > 0 {
             self.shared.counters.deliveries.fetch_add(delivered.count, Ordering::Relaxed);
         }
@@ -147,7 +148,7 @@ impl Connection {
         let mut sent_bytes = 0;
         let flushed = self.out.poll_flush(&mut self.stream, cx, &mut sent_bytes);
         if sent_bytes > 0 {
-            self.link.bytes_out.fetch_add(sent_bytes, Ordering::Relaxed);
+            self.link.hot.bytes_out.fetch_add(sent_bytes, Ordering::Relaxed);
             self.shared.counters.bytes_out.fetch_add(sent_bytes, Ordering::Relaxed);
         }
         flushed
@@ -157,10 +158,10 @@ impl Connection {
     #[inline]
     fn may_read(&self) -> bool {
         let held = self.open.as_ref().is_some_and(|open| !open.may_read(&self.shared.config));
-        if held != self.link.is_held.load(Ordering::Relaxed) {
+        if held != self.link.hot.is_held.load(Ordering::Relaxed) {
             // The time that we did not listen is not the client's silence.
-            self.link.active_second.store(self.shared.now_second(), Ordering::Relaxed);
-            self.link.is_held.store(held, Ordering::Release);
+            self.link.hot.active_second.store(self.shared.now_second(), Ordering::Relaxed);
+            self.link.hot.is_held.store(held, Ordering::Release);
         }
         !held && self.out.len() <= OUT_BYTES_MAX
     }
@@ -176,7 +177,7 @@ impl Connection {
                 return Poll::Ready(Ok(false));
             }
             let count = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-            self.link.bytes_in.fetch_add(count, Ordering::Relaxed);
+            self.link.hot.bytes_in.fetch_add(count, Ordering::Relaxed);
             self.shared.counters.bytes_in.fetch_add(count, Ordering::Relaxed);
             self.take(bytes);
             Poll::Ready(Ok(true))
@@ -193,12 +194,12 @@ impl Connection {
             self.fail(fault);
         }
         if whole_packets > 0 {
-            self.link.active_second.store(self.shared.now_second(), Ordering::Relaxed);
+            self.link.hot.active_second.store(self.shared.now_second(), Ordering::Relaxed);
         }
         if let Some(open) = &mut self.open {
             let publishes = open.take_publish_count();
             if publishes > 0 {
-                self.link.publishes.fetch_add(publishes, Ordering::Relaxed);
+                self.link.hot.publishes.fetch_add(publishes, Ordering::Relaxed);
                 self.shared.counters.publishes.fetch_add(publishes, Ordering::Relaxed);
             }
         }

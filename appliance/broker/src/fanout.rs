@@ -43,9 +43,13 @@ pub struct Fanout {
 struct Inner {
     /// Subscriptions in the tree.
     watched: AtomicUsize,
+    /// Those of them that can match a stored sample's topic: not the ones for verdicts, which
+    /// every device may have and which must not make each sample be looked up.
+    sample_watched: AtomicUsize,
     /// Changes with each subscription that comes or goes.
     generation: AtomicU64,
     subscriber_ids: AtomicU64,
+    root_levels: usize,
     tree: RwLock<Tree>,
     cache: Mutex<HashMap<u32, CacheEntry, foldhash::fast::RandomState>>,
     totals: Arc<Totals>,
@@ -65,8 +69,10 @@ impl Fanout {
         Self {
             inner: Arc::new(Inner {
                 watched: AtomicUsize::new(0),
+                sample_watched: AtomicUsize::new(0),
                 generation: AtomicU64::new(1),
                 subscriber_ids: AtomicU64::new(1),
+                root_levels: root.split('/').count(),
                 tree: RwLock::new(Tree::new(root)),
                 cache: Mutex::default(),
                 totals: Arc::default(),
@@ -74,10 +80,20 @@ impl Fanout {
         }
     }
 
-    /// Whether anybody subscribes to anything: without, a publish need not even be prepared.
+    /// Whether anybody subscribes to stored samples: without, a sample need not even be prepared.
     #[inline]
     #[must_use]
     pub fn is_watched(&self) -> bool {
+        self.inner.sample_watched.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether a filter can match a stored sample's topic, `<root>/<workspace>/<path>`: not when it
+    /// names `_verdict` right below the workspace, since no path begins with an underscore.
+    fn sees_samples(&self, filter: &Filter) -> bool {
+        filter.as_str().split('/').nth(self.inner.root_levels + 1) != Some("_verdict")
+    }
+
+    fn has_subscriptions(&self) -> bool {
         self.inner.watched.load(Ordering::Relaxed) > 0
     }
 
@@ -119,7 +135,7 @@ impl Fanout {
 
     /// Delivers a message that is no sample to everybody who subscribes to its topic.
     pub fn publish_plain(&self, topic: &str, payload: Bytes, correlation: Option<Bytes>, qos: u8) {
-        if self.is_watched() {
+        if self.has_subscriptions() {
             self.publish_where(topic, payload, correlation, qos, |_| true);
         }
     }
@@ -179,6 +195,9 @@ impl Fanout {
         let mut tree = self.inner.tree.write();
         if tree.insert(filter, target) {
             self.inner.watched.fetch_add(1, Ordering::Relaxed);
+            if self.sees_samples(filter) {
+                self.inner.sample_watched.fetch_add(1, Ordering::Relaxed);
+            }
         }
         // Inside of the lock: who resolves under the read lock sees tree and number together.
         self.inner.generation.fetch_add(1, Ordering::Release);
@@ -192,6 +211,9 @@ impl Fanout {
             self.inner.generation.fetch_add(1, Ordering::Release);
             removed
         };
+        if removed && self.sees_samples(filter) {
+            self.inner.sample_watched.fetch_sub(1, Ordering::Relaxed);
+        }
         if removed && self.inner.watched.fetch_sub(1, Ordering::Relaxed) == 1 {
             // The last one: the cache would otherwise hold its subscriber for ever.
             self.inner.cache.lock().clear();

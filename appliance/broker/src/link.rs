@@ -58,66 +58,83 @@ pub(crate) struct Identity {
     pub(crate) subscriber: Arc<Subscriber>,
 }
 
+/// What is touched on every wake, together on one cache line: with a thousand devices each line
+/// that a wake touches is fetched from memory anew.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Hot {
+    command: AtomicU8,
+    /// Whether the subscriber's queue may hold something.
+    pub(crate) has_deliveries: AtomicBool,
+    /// Whether we do not read it at the moment, for a reason of our own.
+    pub(crate) is_held: AtomicBool,
+    /// When a whole packet last came.
+    pub(crate) active_second: AtomicU32,
+    pub(crate) publishes: AtomicU64,
+    pub(crate) bytes_in: AtomicU64,
+    pub(crate) bytes_out: AtomicU64,
+}
+
 /// The handle.
 #[derive(Debug)]
 pub(crate) struct Link {
+    pub(crate) hot: Hot,
     pub(crate) id: u64,
     pub(crate) from: SocketAddr,
     pub(crate) is_tls: bool,
     pub(crate) opened_second: u32,
-    /// When a whole packet last came.
-    pub(crate) active_second: AtomicU32,
     /// Silence that is allowed; 0 = any.
     pub(crate) idle_seconds_max: AtomicU32,
-    /// Whether we do not read it at the moment, for a reason of our own.
-    pub(crate) is_held: AtomicBool,
     /// When it began to close; 0 = it does not.
     pub(crate) closing_second: AtomicU32,
     pub(crate) identity: OnceLock<Identity>,
-    pub(crate) publishes: AtomicU64,
-    pub(crate) bytes_in: AtomicU64,
-    pub(crate) bytes_out: AtomicU64,
     pub(crate) unacknowledged: AtomicU32,
     pub(crate) subscriptions: AtomicU32,
-    command: AtomicU8,
     waker: Mutex<Option<Waker>>,
 }
 
 impl Link {
     pub(crate) fn new(id: u64, from: SocketAddr, is_tls: bool, second: u32) -> Arc<Self> {
         Arc::new(Self {
+            hot: Hot { active_second: AtomicU32::new(second), ..Hot::default() },
             id,
             from,
             is_tls,
             opened_second: second,
-            active_second: AtomicU32::new(second),
             idle_seconds_max: AtomicU32::new(0),
-            is_held: AtomicBool::new(false),
             closing_second: AtomicU32::new(0),
             identity: OnceLock::new(),
-            publishes: AtomicU64::new(0),
-            bytes_in: AtomicU64::new(0),
-            bytes_out: AtomicU64::new(0),
             unacknowledged: AtomicU32::new(0),
             subscriptions: AtomicU32::new(0),
-            command: AtomicU8::new(0),
             waker: Mutex::new(None),
         })
     }
 
     /// Tells the connection something and wakes it.
     pub(crate) fn command(&self, command: Command) {
-        self.command.fetch_max(command as u8, Ordering::AcqRel);
+        self.hot.command.fetch_max(command as u8, Ordering::AcqRel);
         let waker = self.waker.lock().clone();
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
+    /// The subscriber's queue was empty and is not any more. Before the task is woken.
+    pub(crate) fn ring(&self) {
+        self.hot.has_deliveries.store(true, Ordering::Release);
+    }
+
+    /// Whether the queue is to be looked at; asked once, the bell is silent again.
+    #[inline]
+    pub(crate) fn take_ring(&self) -> bool {
+        self.hot.has_deliveries.load(Ordering::Relaxed)
+            && self.hot.has_deliveries.swap(false, Ordering::Acquire)
+    }
+
     /// The strongest command so far.
     #[inline]
     pub(crate) fn commanded(&self) -> Command {
-        Command::from_code(self.command.load(Ordering::Acquire))
+        Command::from_code(self.hot.command.load(Ordering::Acquire))
     }
 
     /// Registers the connection's task. Before [`Link::commanded`] is read, or a command could
@@ -171,9 +188,9 @@ impl Link {
             is_tls: self.is_tls,
             version: identity.version,
             since: identity.since,
-            publishes: self.publishes.load(Ordering::Relaxed),
-            bytes_in: self.bytes_in.load(Ordering::Relaxed),
-            bytes_out: self.bytes_out.load(Ordering::Relaxed),
+            publishes: self.hot.publishes.load(Ordering::Relaxed),
+            bytes_in: self.hot.bytes_in.load(Ordering::Relaxed),
+            bytes_out: self.hot.bytes_out.load(Ordering::Relaxed),
             unacknowledged: self.unacknowledged.load(Ordering::Relaxed),
             subscriptions: self.subscriptions.load(Ordering::Relaxed),
             queued: identity.subscriber.len(),

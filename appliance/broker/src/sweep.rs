@@ -51,8 +51,8 @@ fn judge(link: &Link, second: u32, connect_seconds_max: u32) -> Option<Command> 
     }
     let idle_seconds_max = link.idle_seconds_max.load(Ordering::Relaxed);
     let is_silent = idle_seconds_max > 0
-        && since(link.active_second.load(Ordering::Relaxed)) > idle_seconds_max
-        && !link.is_held.load(Ordering::Acquire);
+        && since(link.hot.active_second.load(Ordering::Relaxed)) > idle_seconds_max
+        && !link.hot.is_held.load(Ordering::Acquire);
     is_silent.then_some(Command::KeepAlive)
 }
 

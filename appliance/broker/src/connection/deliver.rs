@@ -51,6 +51,8 @@ pub(crate) struct Delivered {
     pub(crate) count: u64,
     /// Whether more waits and only the output's size stands in the way.
     pub(crate) has_more: bool,
+    /// Whether anything waits, for whatever reason.
+    pub(crate) has_left: bool,
 }
 
 /// Moves messages into the output until there is none, or no room.
@@ -66,6 +68,7 @@ pub(crate) fn deliver(
     subscriber.drain(waker, |delivery| {
         if out.len() >= OUT_BYTES_MAX {
             delivered.has_more = true;
+            delivered.has_left = true;
             return false;
         }
         let mut packet = Outgoing {
@@ -80,6 +83,7 @@ pub(crate) fn deliver(
         }
         if delivery.qos > 0 {
             if in_flight.is_full() {
+                delivered.has_left = true;
                 return false;
             }
             packet.packet_id = Some(in_flight.take());

@@ -18,34 +18,38 @@ use crate::fanout::Subscriber;
 use crate::ingest::{Grant, IngestSession, Submitted};
 use crate::shared::Shared;
 
-/// The state.
+/// The state. In this order, because what a wake touches lies together in front: each further
+/// cache line costs as much as all that is computed with it.
+#[repr(C)]
 pub(super) struct Open {
-    pub(super) version: Version,
-    pub(super) grant: Arc<Grant>,
-    pub(super) session: Box<dyn IngestSession>,
-    pub(super) registration: Registration,
-    pub(super) inflight: Inflight,
-    pub(super) aliases: Aliases,
-    /// `<root>/<workspace>/_ingress/<client id>/`
-    pub(super) inbox: Box<str>,
-    /// `<root>/<workspace>/`
-    pub(super) namespace: Box<str>,
-    /// `<root>/<workspace>/_verdict/<client id>`
-    pub(super) verdict_topic: Box<str>,
-    pub(super) wants_problem_information: bool,
-    /// Largest packet that the client takes.
-    pub(super) packet_bytes_max: usize,
-    pub(super) subscriber: Arc<Subscriber>,
-    pub(super) filters: Vec<Filter>,
-    pub(super) has_subscribed: bool,
-    pub(super) deliveries: InFlightDeliveries,
     /// Whether the session knows the time of this read.
     pub(super) has_begun: bool,
     /// Whether anything was offered since the last submit.
     pub(super) has_offered: bool,
     /// Whether the last submit found no room.
     pub(super) is_full: bool,
+    /// Whether deliveries were left in the queue though it was looked at.
+    pub(super) has_backlog: bool,
+    pub(super) wants_problem_information: bool,
+    pub(super) version: Version,
     pub(super) publish_count: u64,
+    pub(super) registration: Registration,
+    pub(super) subscriber_id: u64,
+    /// Largest packet that the client takes.
+    pub(super) packet_bytes_max: usize,
+    pub(super) session: Box<dyn IngestSession>,
+    pub(super) inflight: Inflight,
+    /// `<root>/<workspace>/_ingress/<client id>/`
+    pub(super) inbox: Box<str>,
+    /// `<root>/<workspace>/_verdict/<client id>`
+    pub(super) verdict_topic: Box<str>,
+    pub(super) aliases: Aliases,
+    pub(super) grant: Arc<Grant>,
+    /// `<root>/<workspace>/`
+    pub(super) namespace: Box<str>,
+    pub(super) subscriber: Arc<Subscriber>,
+    pub(super) filters: Vec<Filter>,
+    pub(super) deliveries: InFlightDeliveries,
 }
 
 impl Open {
@@ -95,20 +99,22 @@ impl Open {
             wants_problem_information: self.wants_problem_information,
             packet_bytes_max: self.packet_bytes_max,
             fanout: &shared.wiring.fanout,
-            subscriber: self.subscriber.id,
+            subscriber: self.subscriber_id,
             verdict_topic: &self.verdict_topic,
         };
         self.inflight.acknowledge(shared.wiring.durable.durable(), &peer, out);
     }
 
-    /// Takes deliveries from the queue. A connection that never subscribed pays nothing.
+    /// Takes deliveries from the queue, when its bell was rung or something was left there.
     #[inline]
-    pub(super) fn deliver(&mut self, waker: &Waker, out: &mut Vec<u8>) -> Delivered {
-        if !self.has_subscribed {
+    pub(super) fn deliver(&mut self, is_rung: bool, waker: &Waker, out: &mut Vec<u8>) -> Delivered {
+        if !is_rung && !self.has_backlog {
             return Delivered::default();
         }
         let takes = (self.version, self.packet_bytes_max);
-        deliver(&self.subscriber, &mut self.deliveries, takes, waker, out)
+        let delivered = deliver(&self.subscriber, &mut self.deliveries, takes, waker, out);
+        self.has_backlog = delivered.has_left;
+        delivered
     }
 
     /// Whether the client may send more. MQTT 5 clients keep to the receive maximum themselves

@@ -7,12 +7,14 @@
 //! whatever is dropped is counted, here and in total; a push wakes only when the queue was empty.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+
+use crate::link::Link;
 
 /// Bytes that a queued message costs beside its topic and payload.
 const MESSAGE_OVERHEAD_BYTES: usize = 64;
@@ -48,6 +50,8 @@ pub(crate) struct Subscriber {
     messages_max: usize,
     bytes_max: usize,
     queue: Mutex<Queue>,
+    /// The connection that is told before it is woken, so that its other wakes need not look here.
+    bell: OnceLock<Weak<Link>>,
     dropped: AtomicU64,
     totals: Arc<Totals>,
 }
@@ -73,6 +77,7 @@ impl Subscriber {
             messages_max: messages_max.max(1),
             bytes_max,
             queue: Mutex::default(),
+            bell: OnceLock::new(),
             dropped: AtomicU64::new(0),
             totals,
         })
@@ -110,7 +115,21 @@ impl Subscriber {
             self.totals.slow.fetch_add(1, Ordering::Relaxed);
         }
         if let Some(waker) = waker {
+            self.ring();
             waker.wake();
+        }
+    }
+
+    /// The connection whose bell is rung from now on.
+    pub(crate) fn set_bell(&self, link: &Arc<Link>) {
+        // Called once, where the connection is made.
+        let _first = self.bell.set(Arc::downgrade(link)).is_ok();
+    }
+
+    /// Has the connection look at the queue at its next wake.
+    pub(crate) fn ring(&self) {
+        if let Some(link) = self.bell.get().and_then(Weak::upgrade) {
+            link.ring();
         }
     }
 

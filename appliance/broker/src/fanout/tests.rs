@@ -146,3 +146,21 @@ fn a_queue_is_bounded_in_bytes_too() {
     assert_eq!(subscriber.dropped(), 91);
     assert_eq!(received(&subscriber).len(), 9);
 }
+
+#[test]
+fn a_verdict_subscription_does_not_make_samples_be_looked_up() {
+    let fanout = Fanout::new("mr/v1");
+    let subscriber = fanout.subscriber(10);
+    let verdicts = filter("mr/v1/main/_verdict/press-4/#");
+    fanout.subscribe(&subscriber, &verdicts, 1);
+    assert!(!fanout.is_watched());
+    fanout.publish_plain("mr/v1/main/_verdict/press-4/a", Bytes::from_static(b"x"), None, 1);
+    assert_eq!(received(&subscriber).len(), 1, "and the verdict comes all the same");
+    // Deeper in a path the name is a level like any other.
+    let deep = filter("mr/v1/main/press-4/_verdict");
+    fanout.subscribe(&subscriber, &deep, 1);
+    assert!(fanout.is_watched());
+    fanout.unsubscribe(&subscriber, &deep);
+    fanout.unsubscribe(&subscriber, &verdicts);
+    assert!(!fanout.is_watched());
+}

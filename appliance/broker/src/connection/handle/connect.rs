@@ -96,6 +96,7 @@ impl Connection {
         let password = connect.password.as_deref().unwrap_or_default();
         let grant = wiring.sign_in.sign_in(user, password, self.link.from).map_err(of_sign_in)?;
         let subscriber = wiring.fanout.subscriber(self.shared.config.subscriber_queue_max);
+        subscriber.set_bell(&self.link);
         let identity = Identity {
             client: grant.number,
             client_id: grant.id.clone(),
@@ -205,9 +206,10 @@ fn new_open(
         grant,
         wants_problem_information: connect.wants_problem_information,
         packet_bytes_max: bytes_max(connect),
+        subscriber_id: subscriber.id,
         subscriber,
         filters: Vec::new(),
-        has_subscribed: false,
+        has_backlog: false,
         deliveries: InFlightDeliveries::new(connect.receive_maximum.min(DELIVERIES_IN_FLIGHT_MAX)),
         has_begun: false,
         has_offered: false,

@@ -55,7 +55,8 @@ impl Open {
                 if !self.filters.contains(&filter) {
                     self.filters.push(filter);
                 }
-                self.has_subscribed = true;
+                // The first look at the queue registers the task there.
+                self.subscriber.ring();
                 qos
             }
             Err(_) if self.version == Version::V311 => reason::V311_SUBSCRIBE_FAILURE,
