@@ -93,7 +93,8 @@ impl Fanout {
         filter.as_str().split('/').nth(self.inner.root_levels + 1) != Some("_verdict")
     }
 
-    fn has_subscriptions(&self) -> bool {
+    /// Whether anybody subscribes to anything at all.
+    pub(crate) fn has_subscriptions(&self) -> bool {
         self.inner.watched.load(Ordering::Relaxed) > 0
     }
 

@@ -175,7 +175,7 @@ impl Peer<'_> {
             let text = text.filter(|_| self.wants_problem_information);
             encode_puback(self.version, packet_id, code, text, self.packet_bytes_max, out);
         }
-        if !self.fanout.is_watched() {
+        if !self.fanout.has_subscriptions() {
             return;
         }
         let submit_first = Seq(seq.0 - u64::from(first_record));
