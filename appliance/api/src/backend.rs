@@ -19,7 +19,9 @@ mod report;
 pub use change::{CreatedClient, NewClients, NewPerson, NewTag, TagChange};
 pub use fault::Fault;
 pub use principal::{Actor, Principal, PrincipalKind, Session, Token};
-pub use query::{Bucket, PageOf, RangeQuery, RawPage, RawQuery, Sample, SamplePosition, TagQuery};
+pub use query::{
+    Bucket, Buckets, PageOf, RangeQuery, RawPage, RawQuery, Sample, SamplePosition, TagQuery,
+};
 pub use report::{
     AuditLine, ConfigEntry, ConfigSource, Health, HealthPart, Ledger, LedgerRow, Overview,
 };
@@ -115,7 +117,7 @@ pub trait Backend: Send + Sync + 'static {
     fn raw(&self, query: &RawQuery) -> Result<RawPage, Fault>;
 
     /// Blocking: a tag's samples condensed into intervals; only those with samples.
-    fn range(&self, query: &RangeQuery) -> Result<Vec<Bucket>, Fault>;
+    fn range(&self, query: &RangeQuery) -> Result<Buckets, Fault>;
 
     /// In memory: the ledger, total and by client in the order of ids.
     fn ledger(&self) -> Ledger;

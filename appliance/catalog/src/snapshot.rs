@@ -128,7 +128,22 @@ impl Snapshotter {
         if let Some(begin) = begin {
             self.source.release_snapshot(Seq(begin.0.saturating_sub(1)))?;
         }
-        self.state.lock().has_one = true;
+        // After `give_way` its front may be recycled: then it is none.
+        let is_kept = begin.is_none_or(|begin| self.source.snapshot_position() < begin);
+        self.state.lock().has_one = is_kept;
+        Ok(())
+    }
+
+    /// The journal is full and nothing but the latest snapshot keeps its oldest segment: lets that
+    /// one go, as far as the catalog file holds everything (`stored`), and makes the next one due.
+    /// Until that is complete a lost file cannot be rebuilt whole; without this there would be no
+    /// room for the next one, ever.
+    ///
+    /// # Errors
+    /// When the cursor does not move.
+    pub fn give_way(&self, stored: Seq) -> Result<(), SnapshotError> {
+        self.source.release_snapshot(stored.min(self.source.durable()))?;
+        self.state.lock().has_one = false;
         Ok(())
     }
 

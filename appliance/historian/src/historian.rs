@@ -20,7 +20,7 @@ use millrace_model::TagId;
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 /// History: takes values in through its [`Intake`], answers about them, keeps them as parts.
@@ -111,6 +111,7 @@ impl Historian {
             to_worker: Condvar::new(),
             to_others: Condvar::new(),
             counters: Counters::default(),
+            is_holding_back: AtomicBool::new(false),
         });
         let sealer = Sealer {
             shared: Arc::clone(&shared),
@@ -189,6 +190,12 @@ impl Historian {
     #[must_use]
     pub fn verify(&self) -> Report {
         verify(self.shared.around.disk.as_ref(), &self.shared.config.dir)
+    }
+
+    /// Whether the journal's thread waits for room in memory: nothing is acknowledged meanwhile.
+    #[must_use]
+    pub fn is_holding_back(&self) -> bool {
+        self.shared.is_holding_back.load(Ordering::Relaxed)
     }
 
     /// From now on the intake never waits: to be called before the journal is closed, whose

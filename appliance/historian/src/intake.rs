@@ -21,6 +21,7 @@ use millrace_journal::Seq;
 use millrace_model::SampleRecord;
 use parking_lot::RwLockWriteGuard;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long the intake waits before it looks again by itself.
@@ -54,6 +55,7 @@ impl Intake {
                 self.shared.to_worker.notify_one();
             }
             if !memory.is_full() || self.wait_is_over() {
+                self.shared.is_holding_back.store(false, Ordering::Relaxed);
                 return IntakeGuard {
                     memory,
                     counters: &self.shared.counters,
@@ -63,6 +65,7 @@ impl Intake {
             }
             drop(memory);
             Shared::count(&self.shared.counters.intake_waits, 1);
+            self.shared.is_holding_back.store(true, Ordering::Relaxed);
             let mut control = self.shared.control.lock();
             if !control.is_released {
                 self.shared.to_worker.notify_one();

@@ -154,7 +154,7 @@ impl Sealer {
             [
                 "The clock is far ahead of the time that passed.".to_owned(),
                 "No history is removed by age until the clock agrees again.".to_owned(),
-                "Correct the clock, or confirm that it is right.".to_owned(),
+                "Correct the clock; or, if it is right, acknowledge this issue.".to_owned(),
             ],
         );
     }

@@ -10,7 +10,7 @@ use millrace_model::{ClientNumber, Retention, TagId};
 use millrace_supervisor::{Clock, Issue, Issues, Severity};
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Who knows how long a tag's history is kept.
 pub trait Tags: Send + Sync {
@@ -93,6 +93,8 @@ pub(crate) struct Shared {
     pub(crate) to_worker: Condvar,
     pub(crate) to_others: Condvar,
     pub(crate) counters: Counters,
+    /// The journal's thread waits in the intake.
+    pub(crate) is_holding_back: AtomicBool,
 }
 
 impl Shared {

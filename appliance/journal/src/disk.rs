@@ -9,12 +9,14 @@
 //! - `durable_write` leaves the old file or the new one, never a mixture.
 
 mod lock;
+mod open_files;
 mod read_only;
 mod real;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
 pub use lock::{LockError, LockGuard, lock_folder};
+pub use open_files::allow_open_files;
 pub(crate) use read_only::ReadOnly;
 pub use real::RealDisk;
 

@@ -19,6 +19,7 @@ mod measures;
 mod mqtt;
 mod names;
 mod open;
+mod relief;
 mod replay;
 mod serve;
 mod state;
@@ -29,10 +30,10 @@ pub(crate) use verify::{Finding, verify};
 
 use crate::cli::local::{RUNNING_FILE, Running, TOKEN_FILE};
 use crate::config::Loaded;
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use millrace_access::{Actor, LocalToken, NewClient};
 use millrace_broker::Broker;
-use millrace_journal::{Cursor, RecordBuf};
+use millrace_journal::{Cursor, RecordBuf, State};
 use millrace_model::{Filter, Record, WorkspaceNumber};
 use millrace_supervisor::Shutdown;
 use serve::Listeners;
@@ -44,6 +45,8 @@ use std::time::Duration;
 
 /// How long connections have to become durable and acknowledged at a stop.
 const STOP_LIMIT: Duration = Duration::from_secs(10);
+/// The same while the journal cannot commit: nobody waits for a disk that is full.
+const STOP_LIMIT_DEGRADED: Duration = Duration::from_secs(1);
 
 /// The running appliance.
 pub(crate) struct Appliance {
@@ -102,6 +105,8 @@ impl Appliance {
                 .context("open the appliance's files")??
         };
         let open::Opened { shared, ledger_cursor, snapshotter } = opened;
+        // Before the first record: a journal that is full from before needs its readers hurried.
+        let background = background::start(&shared, snapshotter, ledger_cursor.clone())?;
         let mut buf = RecordBuf::new();
         buf.push_with(|out| Record::Started { at: shared.started }.encode(out));
         shared.journal.append_durable(&mut buf).await.context("write the first record")?;
@@ -121,7 +126,6 @@ impl Appliance {
         })?;
         let (broker, listeners) = serve::start(&shared).await?;
         measures::register(&shared);
-        let background = background::start(&shared, snapshotter, ledger_cursor.clone())?;
         let running = Running {
             http: listeners.http,
             mqtt: listeners.mqtt,
@@ -131,7 +135,8 @@ impl Appliance {
         Ok(Self { shared, folder, broker, listeners, ledger_cursor, background })
     }
 
-    /// Stops in good order: everything that was taken is durable and acknowledged first.
+    /// Stops in good order: everything that was taken is durable and acknowledged first. Ends
+    /// within bounds though nothing can be committed: what is not durable was not acknowledged.
     ///
     /// # Errors
     /// When the last records could not be made durable; the next start then replays more.
@@ -139,15 +144,24 @@ impl Appliance {
         let Self { shared, folder, broker, listeners, ledger_cursor, background } = self;
         folder.forget(RUNNING_FILE);
         folder.forget(TOKEN_FILE);
-        broker.shutdown(STOP_LIMIT).await;
+        // The journal's thread may be waiting for history, whose disk may be full.
+        shared.historian.release();
+        let commits = |shared: &Shared| shared.journal.status().state == State::Normal;
+        let limit = |shared: &Shared| match commits(shared) {
+            true => STOP_LIMIT,
+            false => STOP_LIMIT_DEGRADED,
+        };
+        broker.shutdown(limit(&shared)).await;
         listeners.ended().await;
-        background.ended().await;
-        let last = shared.ledger_snapshot.last(&shared.ledger, &shared.journal, &ledger_cursor);
-        let ledger = last.await.context("write the ledger's last counts");
-        let mut buf = RecordBuf::new();
-        buf.push_with(|out| Record::Stopped { at: shared.clock.now() }.encode(out));
-        let stopped =
-            shared.journal.append_durable(&mut buf).await.context("write the last record");
+        let written = tokio::time::timeout(limit(&shared), async {
+            background.ended().await;
+            let last = shared.ledger_snapshot.last(&shared.ledger, &shared.journal, &ledger_cursor);
+            last.await.context("write the ledger's last counts")?;
+            let mut buf = RecordBuf::new();
+            buf.push_with(|out| Record::Stopped { at: shared.clock.now() }.encode(out));
+            shared.journal.append_durable(&mut buf).await.context("write the last record")
+        })
+        .await;
         let closing = Arc::clone(&shared);
         let sealed = tokio::task::spawn_blocking(move || {
             let sealed = closing.historian.close();
@@ -162,7 +176,13 @@ impl Appliance {
             tracing::warn!("The last values were not sealed: {error}.");
         }
         drop(folder);
-        ledger.and(stopped.map(|_| ()))
+        match written {
+            Ok(written) => written.map(|_| ()),
+            Err(_) => Err(anyhow!(
+                "stopped while the journal could not commit: nothing that was acknowledged is \
+                 lost, and devices send again what was not; see the log for the reason"
+            )),
+        }
     }
 
     /// Where MQTT listens.

@@ -30,6 +30,7 @@ pub struct RawPages {
     query: RawQuery,
     left: u64,
     after: Option<String>,
+    incomplete: bool,
 }
 
 impl Client {
@@ -55,10 +56,12 @@ impl Client {
             query: query.clone(),
             left: query.limit.unwrap_or(u64::MAX),
             after: None,
+            incomplete: false,
         }
     }
 
-    /// Writes a tag's samples as CSV as they arrive.
+    /// Writes a tag's samples as CSV as they arrive; whether a damaged or missing part may have
+    /// held more.
     ///
     /// # Errors
     /// See [`Error`]; when it breaks off, what was written is not all.
@@ -67,7 +70,7 @@ impl Client {
         workspace: &str,
         query: &RawQuery,
         out: &mut impl io::Write,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let limit = query.limit.map(|limit| limit.to_string());
         let mut fields = vec![
             ("format", "csv"),
@@ -78,10 +81,11 @@ impl Client {
         fields.extend(limit.as_deref().map(|limit| ("limit", limit)));
         let request = self.request(Method::GET, &["workspaces", workspace, "raw"], &fields);
         let mut response = check(request.send().await?).await?;
+        let incomplete = response.headers().contains_key("millrace-incomplete");
         while let Some(chunk) = response.chunk().await? {
             out.write_all(&chunk).map_err(Error::Write)?;
         }
-        Ok(())
+        Ok(incomplete)
     }
 
     /// A tag's values condensed into intervals of equal length.
@@ -120,13 +124,19 @@ impl RawPages {
         ];
         query.extend(self.after.as_deref().map(|after| ("after", after)));
         let segments = ["workspaces", self.workspace.as_str(), "raw"];
-        let page: v1::Page<v1::Sample> = self.client.get(&segments, &query).await?;
+        let page: v1::SamplePage = self.client.get(&segments, &query).await?;
         let read = u64::try_from(page.items.len()).unwrap_or(u64::MAX);
         self.left = self.left.saturating_sub(read);
         if page.next.is_none() {
             self.left = 0;
         }
         self.after = page.next;
+        self.incomplete |= page.incomplete;
         Ok((!page.items.is_empty()).then_some(page.items))
+    }
+    /// Whether a damaged or missing part may have held more than the pages so far.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        self.incomplete
     }
 }

@@ -21,7 +21,7 @@ pub use ledger::{ClientLedger, Counts, Ledger};
 pub use live::{FromClient, ToClient};
 pub use page::Page;
 pub use person::{NewPerson, Person, Role};
-pub use sample::{Bucket, LastValue, Range, Sample};
+pub use sample::{Bucket, LastValue, Range, Sample, SamplePage};
 pub use session::{Claim, ClaimState, Identity, IdentityKind, Login, OAuthToken, Session};
 pub use system::{ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Overview, Version};
 pub use tag::{Kind, NewTag, Retention, Schema, Tag, TagChange, Workspace};

@@ -11,6 +11,8 @@ use std::process::{Child, Command, Output, Stdio};
 pub struct Appliance {
     folder: tempfile::TempDir,
     child: Option<Child>,
+    /// The limit of open files that it is started with.
+    open_files: Option<u32>,
 }
 
 /// An API client's id and secret.
@@ -38,11 +40,25 @@ impl Appliance {
     /// # Errors
     /// When it does not become ready.
     pub fn start(settings: &[&str]) -> anyhow::Result<Self> {
-        let folder = tempfile::tempdir().context("make a folder")?;
-        let mut appliance = Self { folder, child: None };
-        appliance.configure(settings)?;
+        let mut appliance = Self::prepare(settings)?;
         appliance.start_again()?;
         Ok(appliance)
+    }
+
+    /// As [`Appliance::start`], without starting: for what has to be there before.
+    ///
+    /// # Errors
+    /// When the configuration cannot be written.
+    pub fn prepare(settings: &[&str]) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir().context("make a folder")?;
+        let appliance = Self { folder, child: None, open_files: None };
+        appliance.configure(settings)?;
+        Ok(appliance)
+    }
+
+    /// From the next start on the system gives it so many open files, and more when it asks.
+    pub fn limit_open_files(&mut self, count: u32) {
+        self.open_files = Some(count);
     }
 
     /// Writes the configuration, without starting.
@@ -77,15 +93,70 @@ impl Appliance {
     /// # Errors
     /// When it does not become ready.
     pub fn start_again(&mut self) -> anyhow::Result<()> {
-        let child = self
-            .command(&["run"])?
+        self.launch()?;
+        let is_ready = wait::until("the appliance to be ready", || match self.lives() {
+            true => self.text("/health/ready").ok().map(|_| true),
+            false => Some(false),
+        })?;
+        if !is_ready {
+            bail!("the appliance ended instead of starting: {}", self.said());
+        }
+        Ok(())
+    }
+
+    /// Starts the program and does not wait for anything.
+    ///
+    /// # Errors
+    /// When there is no such program.
+    pub fn launch(&mut self) -> anyhow::Result<()> {
+        let mut command = self.command(&["run"])?;
+        if let Some(count) = self.open_files {
+            let mut limited = Command::new("sh");
+            limited.args([
+                "-c",
+                "ulimit -S -n \"$1\"; shift; exec \"$@\"",
+                "sh",
+                &count.to_string(),
+            ]);
+            limited.arg(command.get_program()).args(command.get_args());
+            command = limited;
+        }
+        let log = std::fs::File::create(self.log()).context("make a file for what it says")?;
+        let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(log)
             .spawn()
             .context("start millrace run")?;
         self.child = Some(child);
-        wait::until("the appliance to be ready", || self.text("/health/ready").ok().map(|_| ()))
+        Ok(())
+    }
+
+    /// Starts the program, which must end with an error, and gives what it says.
+    ///
+    /// # Errors
+    /// When it goes on running, or ends as if all were well.
+    pub fn start_refused(&mut self) -> anyhow::Result<String> {
+        self.launch()?;
+        let mut child = self.child.take().context("it was started")?;
+        let status = wait::until("the start to be refused", || child.try_wait().ok().flatten());
+        if status.is_err() {
+            child.kill()?;
+        }
+        if status?.success() {
+            bail!("it ended as if all were well");
+        }
+        Ok(self.said())
+    }
+
+    /// What it has said on standard error since its start.
+    #[must_use]
+    pub fn said(&self) -> String {
+        std::fs::read_to_string(self.log()).unwrap_or_default()
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("stderr.log")
     }
 
     /// Kills the process as the power switch would (SIGKILL).
@@ -98,6 +169,28 @@ impl Appliance {
         child.wait().context("wait for the end")?;
         // The next start must not take the dead one's addresses for its own.
         std::fs::remove_file(self.data().join("running.json")).context("forget the addresses")
+    }
+
+    /// Stops in good order and starts with other settings.
+    ///
+    /// # Errors
+    /// When it does not stop, or does not become ready.
+    pub fn restart_with(&mut self, settings: &[&str]) -> anyhow::Result<()> {
+        self.stop()?;
+        self.configure(settings)?;
+        self.start_again()
+    }
+
+    /// Memory that the process has in use, in bytes (Linux).
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn memory_bytes(&self) -> anyhow::Result<u64> {
+        let id = self.process_id().context("it does not run")?;
+        let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()).context("VmRSS")?;
+        Ok(kib.parse::<u64>()? * 1024)
     }
 
     /// Stops in good order (SIGTERM) and gives whether the exit was clean.
@@ -199,16 +292,97 @@ impl Appliance {
         text.parse().context("read the MQTT address")
     }
 
+    /// Where HTTP listens.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn http_address(&self) -> anyhow::Result<std::net::SocketAddr> {
+        let running = self.running()?;
+        let text = running.get("http").and_then(Value::as_str).context("an HTTP address")?;
+        text.parse().context("read the HTTP address")
+    }
+
+    /// The token that the command line uses.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn local_token(&self) -> anyhow::Result<String> {
+        let token = std::fs::read_to_string(self.data().join("local.token"))?;
+        Ok(token.trim().to_owned())
+    }
+
     fn http(
         &self,
         method: reqwest::Method,
         path: &str,
     ) -> anyhow::Result<reqwest::blocking::RequestBuilder> {
-        let running = self.running()?;
-        let address = running.get("http").and_then(Value::as_str).context("an HTTP address")?;
-        let token = std::fs::read_to_string(self.data().join("local.token"))?;
-        let url = format!("http://{address}{path}");
-        Ok(reqwest::blocking::Client::new().request(method, url).bearer_auth(token.trim()))
+        let url = format!("http://{}{path}", self.http_address()?);
+        let client = reqwest::blocking::Client::new();
+        Ok(client.request(method, url).bearer_auth(self.local_token()?))
+    }
+
+    /// Asks for something to be done, with the local token.
+    ///
+    /// # Errors
+    /// When the answer is no success.
+    pub fn post(&self, path: &str) -> anyhow::Result<()> {
+        self.http(reqwest::Method::POST, path)?.send()?.error_for_status()?;
+        Ok(())
+    }
+
+    /// Keys of the open issues.
+    ///
+    /// # Errors
+    /// When they cannot be asked for.
+    pub fn issues(&self) -> anyhow::Result<Vec<String>> {
+        let page = self.get("/api/v1/issues")?;
+        let list = page.get("items").and_then(Value::as_array).context("a list")?;
+        let key = |issue: &Value| issue.get("key").and_then(Value::as_str).map(str::to_owned);
+        Ok(list.iter().filter_map(key).collect())
+    }
+
+    /// The status code of an answer.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn status(&self, path: &str) -> anyhow::Result<u16> {
+        Ok(self.http(reqwest::Method::GET, path)?.send()?.status().as_u16())
+    }
+
+    /// A bearer token for an API client (OAuth2 client credentials).
+    ///
+    /// # Errors
+    /// When none is given.
+    pub fn access_token(&self, client: &Credentials) -> anyhow::Result<String> {
+        let url = format!("http://{}/oauth/token", self.http_address()?);
+        let request = reqwest::blocking::Client::new()
+            .post(url)
+            .basic_auth(&client.id, Some(&client.secret))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body("grant_type=client_credentials");
+        let answer: Value = request.send()?.error_for_status()?.json()?;
+        Ok(answer.get("access_token").and_then(Value::as_str).context("a token")?.to_owned())
+    }
+
+    /// A figure of `/metrics`, by its full name with labels.
+    ///
+    /// # Errors
+    /// When there is no such figure.
+    pub fn metric(&self, name: &str) -> anyhow::Result<f64> {
+        let text = self.text("/metrics")?;
+        let mut lines = text.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        value.with_context(|| format!("{name} in {text}"))?.parse().context("read a figure")
+    }
+
+    /// Values of a topic in the order of their times, as text.
+    ///
+    /// # Errors
+    /// When the question is refused.
+    pub fn values(&self, topic: &str) -> anyhow::Result<Vec<String>> {
+        let csv = self.cli(&["query", "raw", topic, "--from", "-1h"])?;
+        let value = |row: &str| row.splitn(5, ',').nth(4).unwrap_or_default().to_owned();
+        Ok(csv.lines().skip(1).map(value).collect())
     }
 
     /// Asks for a text with the local token.

@@ -11,6 +11,17 @@ use std::net::{SocketAddr, TcpStream};
 pub struct Device {
     stream: TcpStream,
     packet_id: u16,
+    /// Protocol level: 5, or 4 for 3.1.1.
+    level: u8,
+}
+
+/// A PUBLISH from the broker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    pub topic: String,
+    /// The properties as they came.
+    pub properties: Vec<u8>,
+    pub payload: Vec<u8>,
 }
 
 /// A packet from the broker: its first byte and its body.
@@ -38,8 +49,30 @@ impl Device {
         credentials: &Credentials,
         client_id: &str,
     ) -> anyhow::Result<Self> {
+        Self::connect_with(address, &connect(5, client_id, credentials))
+    }
+
+    /// The same with 3.1.1.
+    ///
+    /// # Errors
+    /// When the broker does not say yes.
+    pub fn connect_v311(
+        address: SocketAddr,
+        credentials: &Credentials,
+        client_id: &str,
+    ) -> anyhow::Result<Self> {
+        let mut device = Self::connect_with(address, &connect(4, client_id, credentials))?;
+        device.level = 4;
+        Ok(device)
+    }
+
+    /// The same with a CONNECT of one's own.
+    ///
+    /// # Errors
+    /// When the broker does not say yes.
+    pub fn connect_with(address: SocketAddr, connect: &[u8]) -> anyhow::Result<Self> {
         let mut device = Self::open(address)?;
-        device.send(&connect(5, client_id, credentials))?;
+        device.send(connect)?;
         let connack = device.receive()?;
         match connack.body.get(1) {
             Some(0) if connack.first == 0x20 => Ok(device),
@@ -55,7 +88,7 @@ impl Device {
         let stream = TcpStream::connect(address).context("connect")?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(LIMIT))?;
-        Ok(Self { stream, packet_id: 0 })
+        Ok(Self { stream, packet_id: 0, level: 5 })
     }
 
     /// Sends bytes as they are.
@@ -94,6 +127,17 @@ impl Device {
         self.stream.read_to_end(&mut rest).is_ok()
     }
 
+    /// Whether something has come that was not received yet; does not wait.
+    ///
+    /// # Errors
+    /// When the socket cannot be asked.
+    pub fn has_answer(&self) -> anyhow::Result<bool> {
+        self.stream.set_nonblocking(true)?;
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false)?;
+        Ok(peeked.is_ok())
+    }
+
     /// Publishes with QoS 1 and waits for the answer.
     ///
     /// # Errors
@@ -130,7 +174,7 @@ impl Device {
     /// # Errors
     /// When no SUBACK comes.
     pub fn subscribe(&mut self, filter: &str, qos: u8) -> anyhow::Result<u8> {
-        let mut body = vec![0, 1, 0];
+        let mut body = if self.level == 5 { vec![0, 1, 0] } else { vec![0, 1] };
         text(&mut body, filter.as_bytes());
         body.push(qos);
         self.send(&packet(0x82, &body))?;
@@ -146,6 +190,15 @@ impl Device {
     /// # Errors
     /// When something else comes, or nothing.
     pub fn delivery(&mut self) -> anyhow::Result<(String, Vec<u8>)> {
+        let Delivery { topic, payload, .. } = self.whole_delivery()?;
+        Ok((topic, payload))
+    }
+
+    /// The same with its properties.
+    ///
+    /// # Errors
+    /// When something else comes, or nothing.
+    pub fn whole_delivery(&mut self) -> anyhow::Result<Delivery> {
         let packet = self.receive()?;
         if packet.first & 0xf0 != 0x30 {
             bail!("not a PUBLISH: {packet:02x?}");
@@ -159,9 +212,14 @@ impl Device {
             position += 2;
             self.send(&[0x40, 2, id[0], id[1]])?;
         }
-        // Our own deliveries have fewer than 128 bytes of properties.
-        position += 1 + usize::from(body[position]);
-        Ok((topic, body[position..].to_vec()))
+        let mut properties = Vec::new();
+        if self.level == 5 {
+            // Our own deliveries have fewer than 128 bytes of properties.
+            let start = position + 1;
+            position = start + usize::from(body[position]);
+            properties = body[start..position].to_vec();
+        }
+        Ok(Delivery { topic, properties, payload: body[position..].to_vec() })
     }
 }
 
@@ -169,27 +227,43 @@ impl Device {
 #[must_use]
 pub fn packet(first: u8, body: &[u8]) -> Vec<u8> {
     let mut packet = vec![first];
-    let mut length = body.len();
+    counted(&mut packet, body);
+    packet
+}
+
+/// Bytes behind their number as a variable byte integer: a packet's body, or properties.
+fn counted(out: &mut Vec<u8>, bytes: &[u8]) {
+    let mut length = bytes.len();
     loop {
         let byte = (length % 128) as u8;
         length /= 128;
-        packet.push(if length > 0 { byte | 0x80 } else { byte });
+        out.push(if length > 0 { byte | 0x80 } else { byte });
         if length == 0 {
             break;
         }
     }
-    packet.extend_from_slice(body);
-    packet
+    out.extend_from_slice(bytes);
 }
 
 /// A CONNECT of protocol level 4 (3.1.1) or 5, clean, keep alive 60 s.
 #[must_use]
 pub fn connect(level: u8, client_id: &str, credentials: &Credentials) -> Vec<u8> {
+    connect_with(level, client_id, credentials, &[])
+}
+
+/// The same with properties (MQTT 5).
+#[must_use]
+pub fn connect_with(
+    level: u8,
+    client_id: &str,
+    credentials: &Credentials,
+    properties: &[u8],
+) -> Vec<u8> {
     let mut body = Vec::new();
     text(&mut body, b"MQTT");
     body.extend_from_slice(&[level, 0xc2, 0, 60]);
     if level == 5 {
-        body.push(0);
+        counted(&mut body, properties);
     }
     text(&mut body, client_id.as_bytes());
     text(&mut body, credentials.id.as_bytes());
@@ -200,12 +274,36 @@ pub fn connect(level: u8, client_id: &str, credentials: &Credentials) -> Vec<u8>
 /// An MQTT 5 PUBLISH with QoS 1.
 #[must_use]
 pub fn publish(topic: &str, payload: &[u8], packet_id: u16) -> Vec<u8> {
+    publish_with(topic, payload, packet_id, &[])
+}
+
+/// The same with properties.
+#[must_use]
+pub fn publish_with(topic: &str, payload: &[u8], packet_id: u16, properties: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     text(&mut body, topic.as_bytes());
     body.extend_from_slice(&packet_id.to_be_bytes());
-    body.push(0);
+    counted(&mut body, properties);
     body.extend_from_slice(payload);
     packet(0x32, &body)
+}
+
+/// A 3.1.1 PUBLISH with QoS 1.
+#[must_use]
+pub fn publish_v311(topic: &str, payload: &[u8], packet_id: u16) -> Vec<u8> {
+    let mut body = Vec::new();
+    text(&mut body, topic.as_bytes());
+    body.extend_from_slice(&packet_id.to_be_bytes());
+    body.extend_from_slice(payload);
+    packet(0x32, &body)
+}
+
+/// A property with a string or binary value.
+#[must_use]
+pub fn property(id: u8, value: &[u8]) -> Vec<u8> {
+    let mut property = vec![id];
+    text(&mut property, value);
+    property
 }
 
 fn text(body: &mut Vec<u8>, text: &[u8]) {

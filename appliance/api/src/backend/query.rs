@@ -75,6 +75,8 @@ pub struct RawPage {
     pub samples: Vec<Sample>,
     /// Whether there are more after the last.
     pub more: bool,
+    /// Whether a damaged or missing part may have held more.
+    pub incomplete: bool,
 }
 
 /// What to condense.
@@ -107,4 +109,13 @@ pub struct Bucket {
     pub last: Option<f64>,
     /// Mean of its numbers; `None` also when the historian does not compute it.
     pub mean: Option<f64>,
+}
+
+/// A condensed range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buckets {
+    /// The intervals that have samples, in time order.
+    pub items: Vec<Bucket>,
+    /// Whether a damaged or missing part may have held more.
+    pub incomplete: bool,
 }

@@ -149,9 +149,11 @@ pub(crate) async fn range(
         return Err(ApiError::bad_parameter("points", format!("Give 1 to {POINTS_MAX}.")));
     }
     let query = RangeQuery { tag: tag.id, from, to, points };
-    let buckets = api.query(move |backend| {
-        Ok(backend.range(&query)?.iter().map(convert::bucket).collect::<Vec<_>>())
-    });
-    let buckets = buckets.await?;
-    Ok(Json(v1::Range { from: convert::time(from), to: convert::time(to), buckets }))
+    let found = api.query(move |backend| Ok(backend.range(&query)?)).await?;
+    Ok(Json(v1::Range {
+        from: convert::time(from),
+        to: convert::time(to),
+        buckets: found.items.iter().map(convert::bucket).collect(),
+        incomplete: found.incomplete,
+    }))
 }

@@ -2,7 +2,8 @@
 //!
 //! A CSV answer reads its next page only when the one before has gone out, so that it holds two
 //! pages at most however long it is. When a page fails, the stream breaks off without its end
-//! mark: a half file never looks whole.
+//! mark: a half file never looks whole. A part that is known to be damaged is told by a header; one
+//! that turns out so while the answer is under way breaks it off too.
 
 use super::{find_tag, find_workspace, limit};
 use crate::backend::{RawQuery, Sample, SamplePosition};
@@ -18,7 +19,7 @@ use crate::query_time;
 use crate::state::Api;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use futures_util::stream;
@@ -26,6 +27,9 @@ use millrace_contract::v1;
 use serde::{Deserialize, Serialize, Serializer};
 use std::io;
 use utoipa::{IntoParams, ToSchema};
+
+/// The header of a CSV answer from which a damaged or missing part is left out.
+const INCOMPLETE: &str = "millrace-incomplete";
 
 /// Which samples.
 #[derive(Deserialize, IntoParams)]
@@ -62,7 +66,8 @@ enum Format {
     params(("workspace" = String, Path, description = "The workspace's name."), RawParams),
     responses((
         status = 200, description = "A page, or with `format=csv` all of it.",
-        content((v1::Page<v1::Sample> = "application/json"), (String = "text/csv")),
+        content((v1::SamplePage = "application/json"), (String = "text/csv")),
+        headers(("millrace-incomplete" = String, description = "`true` with CSV when a damaged or missing part may have held more; else absent.")),
     ))
 )]
 pub(crate) async fn raw(
@@ -96,19 +101,21 @@ async fn json_page(api: &Api, mut query: RawQuery, asked: Option<usize>) -> Resu
             let last = page.samples.last().filter(|_| page.more);
             let next = last.map(|last| cursor::of_sample(position(last)));
             let items = Samples(&page.samples);
-            serde_json::to_vec(&SamplePage { items, next })
+            serde_json::to_vec(&SamplePage { items, next, incomplete: page.incomplete })
                 .map_err(|error| ApiError::internal(&format!("a page is not JSON: {error}")))
         })
         .await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// `Page<Sample>` that converts each sample as it is written, since a page may have 100,000.
+/// `v1::SamplePage` that converts each sample as it is written, since a page may have 100,000.
 #[derive(Serialize)]
 struct SamplePage<'a> {
     items: Samples<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    incomplete: bool,
 }
 
 struct Samples<'a>(&'a [Sample]);
@@ -128,44 +135,64 @@ struct Rest {
     api: Api,
     query: RawQuery,
     lines_left: usize,
+    is_first: bool,
+    /// What the header says; `true` once a page said so.
+    incomplete: bool,
 }
 
 async fn csv_stream(api: Api, query: RawQuery, asked: Option<usize>) -> Result<Response> {
     let mut query = query;
     query.bytes_max = CSV_PAGE_BYTES;
-    let rest = Rest { api, query, lines_left: asked.unwrap_or(usize::MAX) };
+    let lines_left = asked.unwrap_or(usize::MAX);
+    let rest = Rest { api, query, lines_left, is_first: true, incomplete: false };
     // The first page is read before the answer starts, so that its faults have their status.
-    let (first, rest) = next_page(rest, csv::HEAD.to_owned()).await?;
+    let Turn { text: first, incomplete, rest } = next_page(rest, csv::HEAD.to_owned()).await?;
     let head = stream::iter([Ok::<_, io::Error>(first)]);
     let tail = stream::try_unfold(rest, async |rest| match rest {
         None => Ok(None),
         Some(rest) => match next_page(rest, String::new()).await {
-            Ok(page) => Ok(Some(page)),
+            Ok(Turn { text, rest, .. }) => Ok(Some((text, rest))),
             Err(error) => Err(io::Error::other(error.detail().message)),
         },
     });
     let body = Body::from_stream(futures_util::StreamExt::chain(head, tail));
     let kind = [(header::CONTENT_TYPE, "text/csv; charset=utf-8; header=present")];
-    Ok((kind, body).into_response())
+    let mut response = (kind, body).into_response();
+    if incomplete {
+        response.headers_mut().insert(INCOMPLETE, HeaderValue::from_static("true"));
+    }
+    Ok(response)
 }
 
-async fn next_page(mut rest: Rest, mut text: String) -> Result<(Bytes, Option<Rest>)> {
+/// A page as text, and what comes after it.
+struct Turn {
+    text: Bytes,
+    incomplete: bool,
+    rest: Option<Rest>,
+}
+
+async fn next_page(mut rest: Rest, mut text: String) -> Result<Turn> {
     rest.query.limit = rest.lines_left.min(CSV_PAGE_SAMPLES);
     if rest.query.limit == 0 {
-        return Ok((text.into(), None));
+        return Ok(Turn { text: text.into(), incomplete: rest.incomplete, rest: None });
     }
     let query = rest.query.clone();
-    let (text, read, after) = rest
+    let (text, read, after, incomplete) = rest
         .api
         .query(move |backend| {
             let page = backend.raw(&query)?;
             page.samples.iter().for_each(|sample| csv::write_line(sample, &mut text));
             let after = page.samples.last().filter(|_| page.more).map(position);
-            Ok((text, page.samples.len(), after))
+            Ok((text, page.samples.len(), after, page.incomplete))
         })
         .await?;
+    if incomplete && !rest.incomplete && !rest.is_first {
+        return Err(ApiError::internal("a part turned out to be damaged half way"));
+    }
+    rest.is_first = false;
+    rest.incomplete |= incomplete;
     rest.lines_left = rest.lines_left.saturating_sub(read);
     let goes_on = after.is_some() && rest.lines_left > 0;
     rest.query.after = after;
-    Ok((text.into(), goes_on.then_some(rest)))
+    Ok(Turn { text: text.into(), incomplete: rest.incomplete, rest: goes_on.then_some(rest) })
 }

@@ -34,6 +34,8 @@ pub(crate) struct Fake {
     pub(crate) is_degraded: AtomicBool,
     /// The n-th raw page fails; 0 = none.
     pub(crate) fails_at_page: AtomicUsize,
+    /// From this page on a part is missing.
+    pub(crate) incomplete_from_page: AtomicUsize,
     pub(crate) raw_pages: AtomicUsize,
 }
 
@@ -90,6 +92,7 @@ impl Fake {
             sinks: Sinks::default(),
             is_degraded: AtomicBool::new(false),
             fails_at_page: AtomicUsize::new(0),
+            incomplete_from_page: AtomicUsize::new(usize::MAX),
             raw_pages: AtomicUsize::new(0),
         }
     }
@@ -328,11 +331,12 @@ impl Backend for Fake {
                 && query.after.is_none_or(|after| position(sample) > after)
         });
         let samples = found.by_ref().take(query.limit).cloned().collect();
-        Ok(RawPage { samples, more: found.next().is_some() })
+        let incomplete = self.incomplete_from_page.load(Ordering::SeqCst) <= page;
+        Ok(RawPage { samples, more: found.next().is_some(), incomplete })
     }
 
-    fn range(&self, query: &RangeQuery) -> Result<Vec<Bucket>, Fault> {
-        Ok(vec![Bucket {
+    fn range(&self, query: &RangeQuery) -> Result<Buckets, Fault> {
+        let items = vec![Bucket {
             start: query.from,
             count: query.points as u64,
             min: Some(f64::NEG_INFINITY),
@@ -340,7 +344,9 @@ impl Backend for Fake {
             first: Some(1.0),
             last: Some(f64::NAN),
             mean: None,
-        }])
+        }];
+        let incomplete = self.incomplete_from_page.load(Ordering::SeqCst) == 1;
+        Ok(Buckets { items, incomplete })
     }
 
     fn ledger(&self) -> Ledger {

@@ -150,6 +150,29 @@ async fn a_csv_that_fails_half_way_does_not_look_whole() {
 }
 
 #[tokio::test]
+async fn says_when_a_part_is_left_out() {
+    let server = Server::start().await;
+    let count: i64 = 25_000;
+    let all = (0..count).map(|at| sample(count - at, Value::Int(at), at.unsigned_abs())).collect();
+    *server.backend.samples.lock() = all;
+    let whole = raw(&server, "from=-1d").await.expect(200);
+    assert!(!whole.text().contains("incomplete"));
+    let from_page = async |page: usize, query: &str| {
+        server.backend.raw_pages.store(0, Ordering::SeqCst);
+        server.backend.incomplete_from_page.store(page, Ordering::SeqCst);
+        raw(&server, query).await.expect(200)
+    };
+    let json = from_page(1, "from=-1d").await;
+    assert!(json.text().ends_with(",\"incomplete\":true}"), "{}", json.text());
+    let csv = from_page(1, "format=csv&from=-1d").await;
+    assert_eq!(csv.header("millrace-incomplete"), Some("true"));
+    assert!(csv.is_whole);
+    // The header had gone out when it showed.
+    let late = from_page(2, "format=csv&from=-1d").await;
+    assert!(late.header("millrace-incomplete").is_none() && !late.is_whole);
+}
+
+#[tokio::test]
 async fn refuses_bad_ranges_and_limits() {
     let server = Server::start().await;
     raw(&server, "limit=100001").await.expect_error(400, "bad_request", Some("limit"));

@@ -581,6 +581,26 @@ fn damage_at_run_time_is_healed_without_a_restart() {
 }
 
 #[test]
+fn a_snapshot_that_fills_the_journal_gives_way_and_comes_again() {
+    let bench = Bench::new();
+    let state = one_of_each();
+    bench.journal.define(&state);
+    let snapshotter = snapshotter(&bench, state);
+    snapshotter.write().unwrap();
+    assert!(!snapshotter.is_due(0));
+    let end = bench.journal.durable();
+    // When the file holds everything up to here, the snapshot is given up and the next is due
+    snapshotter.give_way(end).unwrap();
+    assert_eq!(bench.journal.cursors().1, end);
+    assert!(snapshotter.is_due(0));
+    snapshotter.write().unwrap();
+    assert!(!snapshotter.is_due(0));
+    // It never lets go what is not durable yet
+    snapshotter.give_way(Seq(1_000_000)).unwrap();
+    assert_eq!(bench.journal.cursors().1, bench.journal.durable());
+}
+
+#[test]
 fn snapshots_are_due_by_bytes_and_when_there_is_none() {
     let bench = Bench::new();
     let snapshotter = snapshotter(&bench, one_of_each());

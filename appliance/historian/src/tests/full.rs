@@ -52,6 +52,35 @@ fn recovers_by_itself_and_then_lets_the_intake_go_on() {
 }
 
 #[test]
+fn says_while_it_holds_the_journal_back() {
+    let mut rig = Rig::new();
+    rig.stop();
+    rig.config.memtable_bytes = 100_000;
+    rig.open();
+    rig.faulty.set_full(true);
+    let mut number = 0i64;
+    while rig.history().stats().active_bytes < 100_000 || rig.history().stats().sealing_bytes == 0 {
+        rig.float(1, START + number * SECOND, 1.0);
+        number += 1;
+    }
+    assert!(!rig.history().is_holding_back());
+    let faulty = rig.faulty.clone();
+    let (history, intake) = rig.both();
+    std::thread::scope(|scope| {
+        scope.spawn(|| drop(intake.lock()));
+        for _ in 0..400 {
+            if history.is_holding_back() {
+                break;
+            }
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        assert!(history.is_holding_back());
+        faulty.heal();
+    });
+    assert!(!history.is_holding_back());
+}
+
+#[test]
 fn closing_with_a_full_disk_and_a_full_memory_ends() {
     let mut rig = Rig::new();
     rig.stop();

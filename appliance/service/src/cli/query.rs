@@ -120,9 +120,9 @@ async fn raw(appliance: &Appliance, args: &RawArgs) -> anyhow::Result<()> {
         limit: args.limit,
     };
     let mut out = std::io::stdout().lock();
-    match args.format {
+    let incomplete = match args.format {
         Format::Csv => {
-            appliance.api.raw_csv(workspace, &query, &mut out).await.with_context(asking)?;
+            appliance.api.raw_csv(workspace, &query, &mut out).await.with_context(asking)?
         }
         Format::Json => {
             let mut pages = appliance.api.raw(workspace, &query);
@@ -131,10 +131,11 @@ async fn raw(appliance: &Appliance, args: &RawArgs) -> anyhow::Result<()> {
                     writeln!(out, "{}", serde_json::to_string(&sample)?)?;
                 }
             }
+            pages.is_incomplete()
         }
-    }
+    };
     out.flush()?;
-    Ok(())
+    warn_incomplete(incomplete)
 }
 
 async fn range(appliance: &Appliance, args: &RangeArgs) -> anyhow::Result<()> {
@@ -157,6 +158,18 @@ async fn range(appliance: &Appliance, args: &RangeArgs) -> anyhow::Result<()> {
             number(bucket.max),
             number(bucket.first),
             number(bucket.last)
+        )?;
+    }
+    out.flush()?;
+    warn_incomplete(answer.incomplete)
+}
+
+/// On standard error, so that it does not get among the values.
+fn warn_incomplete(incomplete: bool) -> anyhow::Result<()> {
+    if incomplete {
+        writeln!(
+            std::io::stderr(),
+            "This is not all: a part of history is damaged or missing. `millrace issues` says which."
         )?;
     }
     Ok(())

@@ -8,6 +8,13 @@ use anyhow::Context as _;
 use clap::Args;
 use millrace_supervisor::Shutdown;
 use std::io::Write as _;
+use std::time::Duration;
+
+/// How long threads may take to end after everything has stopped.
+const END_LIMIT: Duration = Duration::from_secs(5);
+/// File handles beside those of the clients: sockets that are not signed in yet, HTTP, parts,
+/// segments, the catalog.
+const FILES_OF_ITS_OWN: u64 = 3_000;
 
 /// How to run.
 #[derive(Debug, Args)]
@@ -24,6 +31,7 @@ pub(super) fn run(place: &Place, args: &RunArgs) -> anyhow::Result<()> {
     let loaded = check::load(place)?;
     let folder = wiring::claim_folder(&loaded.config.data_dir)?;
     let _logging = logging::start(&loaded.config)?;
+    allow_open_files(loaded.config.broker.clients_max);
     let workers = match loaded.config.broker.worker_threads {
         // The journal has a thread of its own; with two cores that leaves one for the network.
         0 => std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1),
@@ -35,7 +43,7 @@ pub(super) fn run(place: &Place, args: &RunArgs) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("start the runtime")?;
-    runtime.block_on(async {
+    let result = runtime.block_on(async {
         let shutdown = Shutdown::new();
         // Listening for the signals before anything starts: an early Ctrl-C stops cleanly too.
         let signals = Signals::listen()?;
@@ -54,7 +62,23 @@ pub(super) fn run(place: &Place, args: &RunArgs) -> anyhow::Result<()> {
             devices.end().await;
         }
         appliance.stop().await
-    })
+    });
+    // A thread that waits for a journal which did not even start must not keep the process.
+    runtime.shutdown_timeout(END_LIMIT);
+    result
+}
+
+/// Takes as many file handles as the system gives: each client is one.
+fn allow_open_files(clients_max: u32) {
+    let needed = u64::from(clients_max) + FILES_OF_ITS_OWN;
+    match millrace_journal::disk::allow_open_files(needed) {
+        Ok(allowed) if allowed >= needed => {}
+        Ok(allowed) => tracing::warn!(
+            "The system allows {allowed} open files: broker.clients_max = {clients_max} clients \
+             need {needed}. Raise the limit of the service, or lower the setting."
+        ),
+        Err(error) => tracing::warn!("The limit of open files was not raised: {error}."),
+    }
 }
 
 fn announce(appliance: &Appliance) -> anyhow::Result<()> {

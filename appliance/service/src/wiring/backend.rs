@@ -20,6 +20,8 @@ use std::sync::Arc;
 /// Live messages that wait for the task that carries them to a WebSocket's own queue, which is
 /// the one that drops and tells: this one only bridges the time until the task runs.
 const LIVE_QUEUE: usize = 20_000;
+/// The historian's issue with which taking note means that the clock is right.
+const CLOCK_JUMPED: &str = "clock-jumped";
 
 /// The appliance as the API sees it.
 pub(super) struct Answers(pub(super) Arc<Shared>);
@@ -156,7 +158,7 @@ impl Backend for Answers {
         self.raw_page(query)
     }
 
-    fn range(&self, query: &api::RangeQuery) -> Result<Vec<api::Bucket>, Fault> {
+    fn range(&self, query: &api::RangeQuery) -> Result<api::Buckets, Fault> {
         self.buckets(query)
     }
 
@@ -170,6 +172,11 @@ impl Backend for Answers {
 
     fn acknowledge_issue(&self, key: &str, by: &api::Actor) -> Result<(), Fault> {
         if self.0.issues.acknowledge(key, &by.who) {
+            if key == CLOCK_JUMPED {
+                let historian = Arc::clone(&self.0.historian);
+                // It may wait for a seal that is under way; nobody waits for it.
+                drop(tokio::task::spawn_blocking(move || historian.confirm_clock()));
+            }
             Ok(())
         } else {
             Err(Fault::NotFound(format!("no issue '{key}' is open")))

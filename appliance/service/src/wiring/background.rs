@@ -1,7 +1,8 @@
-//! What goes on beside the values: journal state as issues, ledger records, snapshots of all
-//! definitions.
+//! What goes on beside the values: journal state as issues, relief of a journal that fills up,
+//! ledger records, snapshots of all definitions.
 
 use super::ledger_snapshot::INTERVAL;
+use super::relief::{LEDGER, Relief, is_full_by, last_reader};
 use super::state::Shared;
 use anyhow::Context as _;
 use millrace_catalog::Snapshotter;
@@ -14,6 +15,8 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 /// Time between looks at the journal's state.
 const LOOK: Duration = Duration::from_millis(500);
+/// How long the ledger's record may wait for its commit before something else is tried.
+const LEDGER_TURN_LIMIT: Duration = Duration::from_secs(2);
 
 /// The running tasks.
 pub(super) struct Background(Vec<JoinHandle<()>>);
@@ -34,10 +37,11 @@ pub(super) fn start(
     snapshotter: Snapshotter,
     ledger_cursor: Cursor,
 ) -> anyhow::Result<Background> {
-    let watch = spawn::task("journal-watch", watch_journal(Arc::clone(shared)));
+    let snapshotter = Arc::new(snapshotter);
+    let relief = Relief::new(Arc::clone(shared), Arc::clone(&snapshotter));
+    let watch = spawn::task("journal-watch", watch_journal(Arc::clone(shared), relief));
     let ledger = spawn::task("ledger", keep_ledger(Arc::clone(shared), ledger_cursor));
-    let snapshots =
-        spawn::task("snapshots", keep_snapshots(Arc::clone(shared), Arc::new(snapshotter)));
+    let snapshots = spawn::task("snapshots", keep_snapshots(Arc::clone(shared), snapshotter));
     // The folder was there a moment ago; asking again tells early about a disk that went away.
     shared.loaded.config.data_dir.metadata().context("look at the data folder")?;
     Ok(Background(vec![watch, ledger, snapshots]))
@@ -62,9 +66,10 @@ impl Ticks {
     }
 }
 
-async fn watch_journal(shared: Arc<Shared>) {
+async fn watch_journal(shared: Arc<Shared>, mut relief: Relief) {
     let mut ticks = Ticks::every(LOOK);
     while ticks.next(&shared.shutdown).await {
+        relief.look();
         let status = shared.journal.status();
         degraded(&shared, &status.state);
         full(&shared, &status.state);
@@ -120,13 +125,38 @@ fn broken(shared: &Shared, state: &State) {
 }
 
 async fn keep_ledger(shared: Arc<Shared>, cursor: Cursor) {
-    let mut ticks = Ticks::every(INTERVAL);
+    let mut ticks = Ticks::every(LOOK);
+    let mut passed = Duration::ZERO;
     while ticks.next(&shared.shutdown).await {
-        let turn = shared.ledger_snapshot.turn(&shared.ledger, &shared.journal, &cursor);
-        if let Err(error) = turn.await {
-            tracing::debug!("The ledger's record was not written: {error}.");
-            return;
+        passed += LOOK;
+        if passed < INTERVAL && last_reader(&shared) != Some(LEDGER) {
+            continue;
         }
+        passed = Duration::ZERO;
+        let turn = shared.ledger_snapshot.turn(&shared.ledger, &shared.journal, &cursor);
+        match tokio::time::timeout(LEDGER_TURN_LIMIT, turn).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::debug!("The ledger's record was not written: {error}.");
+                return;
+            }
+            // No room for the very record that would make room.
+            Err(_) if is_full_by(&shared, LEDGER) => {
+                let (shared, cursor) = (Arc::clone(&shared), cursor.clone());
+                let saving = tokio::task::spawn_blocking(move || save_ledger(&shared, &cursor));
+                // A panic in it has been logged.
+                let _panicked = saving.await.is_err();
+            }
+            // The disk is full, or another reader is behind: later counts are as good.
+            Err(_) => {}
+        }
+    }
+}
+
+fn save_ledger(shared: &Shared, cursor: &Cursor) {
+    let snapshot = &shared.ledger_snapshot;
+    if let Err(error) = snapshot.save_aside(&shared.ledger, &shared.journal, cursor) {
+        tracing::warn!("The journal is full and the ledger's counts were not saved: {error:#}.");
     }
 }
 

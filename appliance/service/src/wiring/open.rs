@@ -66,7 +66,8 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
     let (historian, mut intake, history) =
         Historian::open(historian_config(config, data, &recovery), around)
             .context("open the historian")?;
-    let replayed = replay::replay(&journal, &ledger, &mut intake, history.checkpoint)
+    let aside = LedgerSnapshot::saved_aside(data);
+    let replayed = replay::replay(&journal, &ledger, aside, &mut intake, history.checkpoint)
         .context("replay the journal")?;
     namespace.reserve_through(replayed.highest_tag);
     access.reserve_clients_through(replayed.highest_client);
@@ -75,7 +76,7 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
     let shared = Arc::new(Shared {
         started: clock.now(),
         metrics: Metrics::default(),
-        ledger_snapshot: LedgerSnapshot::default(),
+        ledger_snapshot: LedgerSnapshot::new(data),
         broker: OnceLock::new(),
         claim_code: parking_lot::Mutex::new(None),
         loaded,

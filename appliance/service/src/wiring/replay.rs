@@ -20,14 +20,16 @@ pub(super) struct Replayed {
     pub(super) highest_client: ClientNumber,
 }
 
-/// Replays the journal into the historian and the ledger.
+/// Replays the journal into the historian and the ledger. `aside` are the ledger's counts that
+/// found no room in the journal once.
 pub(super) fn replay(
     journal: &Journal,
     ledger: &Arc<Ledger>,
+    aside: Option<Vec<u8>>,
     intake: &mut Intake,
     history: Seq,
 ) -> Result<Replayed, Error> {
-    let counted = restore(journal, ledger)?;
+    let counted = restore(journal, ledger, aside)?;
     let mut applier = Applier::new(Arc::clone(ledger));
     let mut replayed = Replayed { highest_tag: TagId(0), highest_client: ClientNumber(0) };
     let mut note = 0;
@@ -65,8 +67,9 @@ pub(super) fn replay(
     Ok(replayed)
 }
 
-/// Restores the ledger from its last record; gives the seq up to which that record counts.
-fn restore(journal: &Journal, ledger: &Ledger) -> Result<Seq, Error> {
+/// Restores the ledger from its last record, or from the counts aside if they reach further;
+/// gives the seq up to which they count.
+fn restore(journal: &Journal, ledger: &Ledger, aside: Option<Vec<u8>>) -> Result<Seq, Error> {
     let mut last: Option<Vec<u8>> = None;
     let mut reader = journal.reader(Seq(0));
     while let Some(()) = step(&mut reader, |batch| {
@@ -76,7 +79,7 @@ fn restore(journal: &Journal, ledger: &Ledger) -> Result<Seq, Error> {
             }
         }
     })? {}
-    let Some(json) = last else { return Ok(Seq(0)) };
+    let Some(json) = further(last, aside, journal.durable()) else { return Ok(Seq(0)) };
     match ledger.restore(&json) {
         Ok(through) => Ok(Seq(through)),
         Err(error) => {
@@ -84,6 +87,20 @@ fn restore(journal: &Journal, ledger: &Ledger) -> Result<Seq, Error> {
             Ok(Seq(0))
         }
     }
+}
+
+/// Of the two the counts that reach further, but not beyond what the journal knows of.
+fn further(record: Option<Vec<u8>>, aside: Option<Vec<u8>>, end: Seq) -> Option<Vec<u8>> {
+    #[derive(serde::Deserialize)]
+    struct Reach {
+        through: u64,
+    }
+    let reach = |json: &Option<Vec<u8>>| -> u64 {
+        let reach = json.as_deref().map(serde_json::from_slice::<Reach>);
+        reach.and_then(Result::ok).map_or(0, |reach| reach.through)
+    };
+    let is_aside = (reach(&record) + 1..=end.0).contains(&reach(&aside));
+    if is_aside { aside } else { record }
 }
 
 /// Reads one commit; `None` at the end.
@@ -100,5 +117,29 @@ fn step(
         // Recovery has reported it; the reader goes on behind it.
         Err(Error::Damaged { .. } | Error::Overrun { .. }) => Ok(Some(())),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_aside_are_taken_only_if_they_reach_further_and_no_further_than_the_journal() {
+        let counts = |through: u64| Some(format!("{{\"through\":{through}}}").into_bytes());
+        for (record, aside, taken) in [
+            (counts(5), None, 5),
+            (None, counts(5), 5),
+            (counts(5), counts(5), 5),
+            (counts(5), counts(9), 9),
+            (counts(9), counts(5), 9),
+            // Of a journal that was there before.
+            (counts(5), counts(11), 5),
+            (counts(5), Some(b"torn".to_vec()), 5),
+        ] {
+            let expected = counts(taken);
+            let of = format!("{record:?} and {aside:?}");
+            assert_eq!(further(record, aside, Seq(10)), expected, "{of}");
+        }
     }
 }

@@ -25,6 +25,19 @@ pub struct Sample {
     pub value: Box<RawValue>,
 }
 
+/// One page of a tag's samples.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct SamplePage {
+    /// The samples in the order of source time.
+    pub items: Vec<Sample>,
+    /// Pass it as `after` to get the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// A damaged or missing part may have held more: see the issues. Absent = no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
+}
+
 /// The last value of one tag.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct LastValue {
@@ -46,6 +59,9 @@ pub struct Range {
     pub to: String,
     /// One entry per interval that has samples, in time order.
     pub buckets: Vec<Bucket>,
+    /// A damaged or missing part may have held more: see the issues. Absent = no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub incomplete: bool,
 }
 
 /// One interval of a range.

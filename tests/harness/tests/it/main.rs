@@ -3,6 +3,9 @@
 mod access;
 mod crash;
 mod damage;
+mod fault_clock;
+mod fault_disk;
+mod fault_input;
 mod operate;
 mod recording;
 mod refusal;

@@ -100,7 +100,7 @@ pub(super) const RULES: Rules = Rules {
         ("clap", &[SERVICE, LAB, "millrace-xtask"]),
         ("tracing-subscriber", &[SERVICE]),
         ("tracing-appender", &[SERVICE]),
-        ("rustix", &[LAB]),
+        ("rustix", &[JOURNAL, LAB]),
         ("signal-hook", &[LAB]),
     ],
     free_of: &[

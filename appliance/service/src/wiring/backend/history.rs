@@ -132,10 +132,10 @@ impl Answers {
         };
         let page = self.0.historian.raw(&wanted).map_err(|error| query_fault(&error))?;
         let samples = page.samples.into_iter().map(convert).collect();
-        Ok(api::RawPage { samples, more: page.next.is_some() })
+        Ok(api::RawPage { samples, more: page.next.is_some(), incomplete: page.incomplete })
     }
 
-    pub(super) fn buckets(&self, query: &api::RangeQuery) -> Result<Vec<api::Bucket>, Fault> {
+    pub(super) fn buckets(&self, query: &api::RangeQuery) -> Result<api::Buckets, Fault> {
         let wanted = historian::RangeQuery {
             tag: query.tag,
             from: query.from,
@@ -143,7 +143,8 @@ impl Answers {
             buckets: query.points,
         };
         let range = self.0.historian.range(&wanted).map_err(|error| query_fault(&error))?;
-        Ok(range.buckets.iter().map(bucket).filter(|bucket| bucket.count > 0).collect())
+        let items = range.buckets.iter().map(bucket).filter(|bucket| bucket.count > 0).collect();
+        Ok(api::Buckets { items, incomplete: range.incomplete })
     }
 }
 

@@ -49,6 +49,9 @@ impl Answers {
             State::Broken { reason, .. } => (false, format!("stopped: {reason}")),
         };
         let stopping = self.0.shutdown.has_begun();
+        // Waiting for a seal that is under way is no trouble; for one that fails it is.
+        let is_held_back =
+            self.0.historian.is_holding_back() && self.0.issues.is_open("historian-cannot-seal");
         let part = |name: &str, ok: bool, detail: String| api::HealthPart {
             name: name.to_owned(),
             ok,
@@ -58,6 +61,10 @@ impl Answers {
         let (catalog, historian) = (!open("catalog-cannot-write"), !open("historian-cannot-seal"));
         let say =
             |ok: bool, good: &str, bad: &str| if ok { good.to_owned() } else { bad.to_owned() };
+        let (journal_ok, journal_detail) = match is_held_back {
+            true => (false, "waits for history, whose memory is full".to_owned()),
+            false => (journal_ok, journal_detail),
+        };
         let parts = vec![
             part("journal", journal_ok, journal_detail),
             part("catalog", catalog, say(catalog, "writes", "cannot write; see the issues")),
