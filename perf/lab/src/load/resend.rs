@@ -32,15 +32,16 @@ pub(crate) fn come_back(crowd: &mut Crowd, tell: &mut dyn FnMut(Event)) -> Resul
     crowd.book.server_down();
     tell(Event::Down { acknowledged: crowd.tally.acknowledged });
     let limit = crowd.clock.now() + limit_ms * 1_000_000;
+    // What was due and not sent is dropped: the round is over. Before anybody is signed in again,
+    // or a new value would go out and then be sent again with those that wait.
+    for client in &mut crowd.clients {
+        client.due = client.sent;
+    }
     wait_for_listener(crowd, limit)?;
     crowd.connect_all(SIGN_IN_LIMIT)?;
     tell(Event::Again);
     for client in 0..crowd.clients.len() {
         crowd.resend(client);
-        // What was due and not sent is dropped: the round is over.
-        if let Some(client) = crowd.clients.get_mut(client) {
-            client.due = client.sent;
-        }
     }
     drain(crowd)?;
     if crowd.offline > 0 {
