@@ -2,7 +2,7 @@
 //! ledger records, snapshots of all definitions.
 
 use super::ledger_snapshot::INTERVAL;
-use super::relief::{LEDGER, Relief, is_full_by, last_reader};
+use super::relief::{LEDGER, Relief, full_by, last_reader};
 use super::state::Shared;
 use anyhow::Context as _;
 use millrace_catalog::Snapshotter;
@@ -129,26 +129,23 @@ async fn keep_ledger(shared: Arc<Shared>, cursor: Cursor) {
     let mut passed = Duration::ZERO;
     while ticks.next(&shared.shutdown).await {
         passed += LOOK;
+        if full_by(&shared).is_some() {
+            // No room for the very record that would make room.
+            let (shared, cursor) = (Arc::clone(&shared), cursor.clone());
+            let saving = tokio::task::spawn_blocking(move || save_ledger(&shared, &cursor));
+            // A panic in it has been logged.
+            let _panicked = saving.await.is_err();
+            continue;
+        }
         if passed < INTERVAL && last_reader(&shared) != Some(LEDGER) {
             continue;
         }
         passed = Duration::ZERO;
         let turn = shared.ledger_snapshot.turn(&shared.ledger, &shared.journal, &cursor);
-        match tokio::time::timeout(LEDGER_TURN_LIMIT, turn).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                tracing::debug!("The ledger's record was not written: {error}.");
-                return;
-            }
-            // No room for the very record that would make room.
-            Err(_) if is_full_by(&shared, LEDGER) => {
-                let (shared, cursor) = (Arc::clone(&shared), cursor.clone());
-                let saving = tokio::task::spawn_blocking(move || save_ledger(&shared, &cursor));
-                // A panic in it has been logged.
-                let _panicked = saving.await.is_err();
-            }
-            // The disk is full, or another reader is behind: later counts are as good.
-            Err(_) => {}
+        // When the time is over the disk is full or a reader is behind: later counts are as good.
+        if let Ok(Err(error)) = tokio::time::timeout(LEDGER_TURN_LIMIT, turn).await {
+            tracing::debug!("The ledger's record was not written: {error}.");
+            return;
         }
     }
 }

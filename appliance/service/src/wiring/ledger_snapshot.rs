@@ -45,7 +45,7 @@ impl LedgerSnapshot {
         }
     }
 
-    /// While the journal's thread waits for the ledger's cursor: saves the counts in the file and
+    /// While the journal's thread waits for a reader: saves the counts in the file and
     /// moves the cursor.
     ///
     /// # Errors
@@ -57,6 +57,9 @@ impl LedgerSnapshot {
         cursor: &Cursor,
     ) -> anyhow::Result<()> {
         let through = journal.durable();
+        if cursor.position() >= through {
+            return Ok(());
+        }
         let json = ledger.to_record_json(through.0);
         // Then they would not belong together; and then there is room for a record again.
         anyhow::ensure!(journal.durable() == through, "a commit got through meanwhile");

@@ -39,15 +39,17 @@ impl Relief {
 
     /// One look, every half second or so.
     pub(super) fn look(&mut self) {
-        match last_reader(&self.shared) {
-            Some(HISTORIAN) => self.seal(),
-            Some(CATALOG) => {
-                // Waits for nothing, only makes its thread write now.
-                let _is_settled = self.shared.catalog.settle(Duration::ZERO);
-            }
-            _ => {}
+        // When nothing can be committed each reader is asked at once, not one after the other.
+        let last = last_reader(&self.shared);
+        let is_full = full_by(&self.shared).is_some();
+        if is_full || last == Some(HISTORIAN) {
+            self.seal();
         }
-        if is_full_by(&self.shared, SNAPSHOT)
+        if is_full || last == Some(CATALOG) {
+            // Waits for nothing, only makes its thread write now.
+            let _is_settled = self.shared.catalog.settle(Duration::ZERO);
+        }
+        if full_by(&self.shared) == Some(SNAPSHOT)
             && let Err(error) = self.snapshotter.give_way(self.shared.catalog.checkpoint())
         {
             tracing::warn!("The journal is full and its snapshot stays: {error}.");
@@ -79,10 +81,10 @@ pub(super) fn last_reader(shared: &Shared) -> Option<&'static str> {
     cursors.into_iter().min_by_key(|(_, position)| *position).map(|(name, _)| name)
 }
 
-/// Whether nothing can be committed because of this reader.
-pub(super) fn is_full_by(shared: &Shared, reader: &str) -> bool {
-    matches!(
-        shared.journal.status().state,
-        State::FullByReader { cursor: Some(cursor), .. } if cursor == reader
-    )
+/// The reader because of which nothing can be committed.
+pub(super) fn full_by(shared: &Shared) -> Option<&'static str> {
+    match shared.journal.status().state {
+        State::FullByReader { cursor, .. } => cursor,
+        State::Normal | State::Degraded { .. } | State::Broken { .. } => None,
+    }
 }
