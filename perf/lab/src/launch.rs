@@ -184,6 +184,23 @@ pub(crate) fn pin(core: Option<usize>) -> Result<()> {
     })
 }
 
+/// Whether this process, and so its children, runs before ordinary ones.
+pub(crate) fn is_realtime() -> bool {
+    const POLICIES: [&str; 2] = ["1", "2"];
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Field 41; the first one behind the name is field 3.
+    let policy = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38));
+    policy.is_some_and(|policy| POLICIES.contains(&policy))
+}
+
+/// Starts this program anew under SCHED_RR, in its place. Returns only an error.
+pub(crate) fn become_realtime() -> Result<()> {
+    let mut command = Command::new("chrt");
+    command.args(["--rr", "10"]).arg(own_program()?).args(std::env::args_os().skip(1));
+    let error = command.exec();
+    Err(error).context("run chrt: it comes with util-linux, and --realtime needs root")
+}
+
 /// The lab's own binary.
 pub(crate) fn own_program() -> Result<PathBuf> {
     std::env::current_exe().context("find the lab's own program file")

@@ -77,7 +77,8 @@ fn report(crowd: &Crowd, window: Option<&Window>) -> Report {
     let seconds = (close.at - open.at).max(1) as f64 / 1e9;
     let own = close.own_cpu.saturating_sub(open.own_cpu);
     let server = close.server.cpu.saturating_sub(open.server.cpu);
-    let busy = close.machine_busy.saturating_sub(open.machine_busy);
+    let busy = close.cores.busy.saturating_sub(open.cores.busy);
+    let stolen = close.cores.stolen.saturating_sub(open.cores.stolen);
     report.window_s = seconds;
     report.window_offered = *offered;
     report.window_sent = close.sent - open.sent;
@@ -87,6 +88,7 @@ fn report(crowd: &Crowd, window: Option<&Window>) -> Report {
     report.generator_cpu_share = own.as_secs_f64() / seconds;
     report.server_cpu_us = server.as_secs_f64() * 1e6;
     report.foreign_cpu_share = busy.saturating_sub(own + server).as_secs_f64() / seconds;
+    report.stolen_cpu_share = stolen.as_secs_f64() / seconds;
     report.server_switches = close.server.switches.saturating_sub(open.server.switches);
     report.server_threads_us = close
         .server

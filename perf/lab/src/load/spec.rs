@@ -127,7 +127,9 @@ pub(crate) struct Report {
     pub(crate) server_cpu_us: f64,
     pub(crate) server_threads_us: Vec<(String, f64)>,
     pub(crate) server_switches: u64,
+    /// Of everything else on the machine, and of other machines on the host; in cores.
     pub(crate) foreign_cpu_share: f64,
+    pub(crate) stolen_cpu_share: f64,
     pub(crate) window_bytes_out: u64,
     pub(crate) window_bytes_in: u64,
     /// The next run's `counter_first`.

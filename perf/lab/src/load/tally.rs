@@ -103,7 +103,7 @@ pub(crate) struct Mark {
     pub(crate) bytes_out: u64,
     pub(crate) bytes_in: u64,
     pub(crate) own_cpu: Duration,
-    pub(crate) machine_busy: Duration,
+    pub(crate) cores: machine::CoreTimes,
     pub(crate) server: process::Usage,
 }
 
@@ -119,7 +119,7 @@ impl Mark {
             bytes_out: tally.bytes_out,
             bytes_in: tally.bytes_in,
             own_cpu: process::own_cpu(),
-            machine_busy: machine::busy(),
+            cores: machine::core_times(),
             server,
         }
     }

@@ -63,15 +63,35 @@ pub(crate) fn build(appliance: Option<&Path>) -> Build {
     Build { version, revision, modified, profile }
 }
 
-/// Busy time of all cores since the start of the machine, the load's and the server's included.
-pub(crate) fn busy() -> Duration {
-    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let Some(total) = stat.lines().next() else { return Duration::ZERO };
-    let fields = total.split_whitespace().skip(1).map(|word| word.parse::<u64>().unwrap_or(0));
-    // user nice system idle iowait irq softirq; idle and iowait are not busy, steal is not ours.
-    let ticks: u64 =
-        fields.enumerate().filter(|(at, _)| matches!(at, 0..=2 | 5 | 6)).map(|(_, n)| n).sum();
-    Duration::from_millis(ticks * 1_000 / rustix::param::clock_ticks_per_second())
+/// Time of all cores since the start of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CoreTimes {
+    /// The load's and the server's included.
+    pub(crate) busy: Duration,
+    /// What the host gave to other virtual machines while a core here wanted to run.
+    pub(crate) stolen: Duration,
+}
+
+/// Reads the times of all cores.
+pub(crate) fn core_times() -> CoreTimes {
+    core_times_of(&fs::read_to_string("/proc/stat").unwrap_or_default())
+}
+
+fn core_times_of(stat: &str) -> CoreTimes {
+    let per_second = rustix::param::clock_ticks_per_second();
+    let mut times = CoreTimes::default();
+    let total = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
+    for (at, word) in total.enumerate() {
+        let ticks: u64 = word.parse().unwrap_or(0);
+        let time = Duration::from_millis(ticks * 1_000 / per_second);
+        match at {
+            // user nice system idle iowait irq softirq steal
+            0..=2 | 5 | 6 => times.busy += time,
+            7 => times.stolen += time,
+            _ => {}
+        }
+    }
+    times
 }
 
 /// Counters of the block device that a folder lies on.
@@ -149,10 +169,18 @@ mod tests {
     }
 
     #[test]
+    fn tells_busy_from_idle_and_stolen_time() {
+        let tick = Duration::from_millis(1_000 / rustix::param::clock_ticks_per_second());
+        let times = core_times_of("cpu  1 2 4 100 100 8 16 3 0 0\ncpu0 9 9 9 9 9 9 9 9\n");
+        assert_eq!(times, CoreTimes { busy: tick * 31, stolen: tick * 3 });
+        assert_eq!(core_times_of(""), CoreTimes::default());
+    }
+
+    #[test]
     fn knows_this_machine() {
         let machine = machine();
         assert!(machine.cores >= 1 && machine.memory_mb > 0, "{machine:?}");
-        assert!(busy() > Duration::ZERO);
+        assert!(core_times().busy > Duration::ZERO);
         assert!((0.0..=1.0).contains(&memory_free_share()));
     }
 }

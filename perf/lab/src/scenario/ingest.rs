@@ -77,8 +77,8 @@ impl<'a> Bench<'a> {
     fn start(options: &'a IngestOptions) -> Result<Self> {
         let common = &options.common;
         let devices = options.load.devices as usize;
+        common.prepare()?;
         let folder = common.folder()?;
-        common.pin_lab()?;
         let appliance = Appliance::start(common.setup(folder.path(), options.durability)?)?;
         let clients = appliance.create_clients(devices)?;
         let floor = match options.without_floor {
@@ -292,6 +292,7 @@ pub(crate) fn summary(rows: &[(Option<Row>, Row)]) -> Value {
         "generator_cpu": median(&|row| row.report.generator_cpu_share),
         "generator_lag_p99_ms": median(&|row| row.report.lag.p99_ms),
         "foreign_cpu": median(&|row| row.report.foreign_cpu_share),
+        "stolen_cpu": median(&|row| row.report.stolen_cpu_share),
         "invalid_rows": rows.iter().filter(|(_, row)| row.invalid.is_some()).count(),
         "rows": rows.iter().map(|(floor, row)| json!({ "floor": floor, "appliance": row }))
             .collect::<Vec<_>>(),

@@ -51,8 +51,8 @@ pub(crate) struct KillOptions {
 /// Runs it.
 pub(crate) fn run(options: &KillOptions) -> Result<ExitCode> {
     let common = &options.common;
+    common.prepare()?;
     let folder = common.folder()?;
-    common.pin_lab()?;
     let began_at = wall_clock() - 1_000_000_000;
     let began = Instant::now();
     let mut appliance = Appliance::start(common.setup(folder.path(), options.durability)?)?;

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::launch::{Cores, pin};
+use crate::launch::{self, Cores, pin};
 use crate::load::spec::Payload;
 use crate::measure::machine;
 use crate::output;
@@ -29,6 +29,10 @@ pub(crate) struct Common {
     /// Write the result here.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Servers and load before all other programs (SCHED_RR; root only): for a machine that others
+    /// use too. Above 90 % of a core the kernel's own share for the others makes stalls of 50 ms.
+    #[arg(long)]
+    pub(crate) realtime: bool,
     /// Lines for the appliance's configuration, for experiments; goes into the result.
     #[arg(long, value_name = "TOML", default_value = "")]
     pub(crate) config: String,
@@ -94,9 +98,14 @@ impl Common {
         Ok(folder)
     }
 
-    /// Pins the lab itself beside its load, away from the server.
-    pub(crate) fn pin_lab(&self) -> Result<()> {
-        pin(self.cpus.load)
+    /// Pins the lab itself beside its load, away from the server, and becomes real-time if asked.
+    /// To be called first: the latter starts the program anew.
+    pub(crate) fn prepare(&self) -> Result<()> {
+        pin(self.cpus.load)?;
+        if self.realtime && !launch::is_realtime() {
+            return launch::become_realtime();
+        }
+        Ok(())
     }
 
     /// How the appliance is set up in `folder`.
@@ -125,6 +134,7 @@ impl Common {
             "machine": machine::machine(),
             "build": machine::build(self.appliance.is_file().then_some(&*self.appliance)),
             "cpus": { "server": self.cpus.server, "load": self.cpus.load },
+            "realtime": launch::is_realtime(),
             "data_in_memory": data.map(machine::lies_in_memory),
             "extra_config": self.config,
         })

@@ -57,12 +57,20 @@ pub(crate) struct PeersOptions {
 /// Rows of one load by server.
 type Rows = BTreeMap<&'static str, Vec<Option<Row>>>;
 
+/// What one load found.
+struct Found {
+    name: &'static str,
+    rows: Rows,
+    /// Why rows were dropped.
+    dropped: Vec<String>,
+}
+
 /// Runs it.
 pub(crate) fn run(options: &PeersOptions) -> Result<ExitCode> {
     let common = &options.common;
     let plans = plans(options)?;
+    common.prepare()?;
     let folder = common.folder()?;
-    common.pin_lab()?;
     let clients = plans.iter().map(|(_, plan)| plan.clients).max().unwrap_or(0);
     let core = common.cpus.server;
     let mut floor = Floor::start(core, clients)?;
@@ -80,7 +88,7 @@ pub(crate) fn run(options: &PeersOptions) -> Result<ExitCode> {
         targets.push(("appliance", started.target(started.create_clients(clients)?)));
         appliance = Some(started);
     }
-    let rows = measure_all(options, &plans, &targets, folder.path())?;
+    let found = measure_all(options, &plans, &targets, folder.path())?;
     floor.check_alive()?;
     mosquitto.as_mut().map_or(Ok(()), Mosquitto::check_alive)?;
     appliance.as_mut().map_or(Ok(()), Appliance::check_alive)?;
@@ -89,9 +97,9 @@ pub(crate) fn run(options: &PeersOptions) -> Result<ExitCode> {
     let version = mosquitto::find().ok().and_then(|program| mosquitto::version(&program));
     merge(&mut result, json!({ "mosquitto_version": version, "repetitions": options.repeat }));
     let mut table = vec![TABLE_HEAD.map(str::to_owned).to_vec()];
-    for (name, rows) in &rows {
-        let (summary, line) = summarize(name, rows);
-        merge(&mut result, json!({ *name: summary }));
+    for load in &found {
+        let (summary, line) = summarize(load);
+        merge(&mut result, json!({ load.name: summary }));
         table.push(line);
     }
     output::say(&output::table(&table));
@@ -133,16 +141,16 @@ fn measure_all(
     plans: &[(&'static str, Plan)],
     targets: &[(&'static str, Target)],
     data: &Path,
-) -> Result<Vec<(&'static str, Rows)>> {
+) -> Result<Vec<Found>> {
     let steps = plans.len() * targets.len() * options.repeat as usize;
     let bar = output::progress(steps as u64);
     let place = Place { load_core: options.common.cpus.load, data: Some(data), bar: &bar };
-    let mut all: Vec<(&'static str, Rows)> =
-        plans.iter().map(|(name, _)| (*name, Rows::new())).collect();
+    let new = |name| Found { name, rows: Rows::new(), dropped: Vec::new() };
+    let mut all: Vec<Found> = plans.iter().map(|(name, _)| new(*name)).collect();
     // The appliance remembers what it has: later runs go on counting where earlier ones ended.
     let mut counter_first = 0;
     for _ in 0..options.repeat {
-        for ((name, plan), (_, rows)) in plans.iter().zip(&mut all) {
+        for ((name, plan), found) in plans.iter().zip(&mut all) {
             for (server, target) in targets {
                 bar.set_message(format!("{name}, {server}"));
                 let mut good = None;
@@ -156,13 +164,13 @@ fn measure_all(
                             break;
                         }
                         Some(why) => {
-                            bar.suspend(|| {
-                                output::complain(&format!("lab: {name}, {server}: dropped: {why}"));
-                            });
+                            let why = format!("{server}: {why}");
+                            bar.suspend(|| output::complain(&format!("lab: {name}, {why}")));
+                            found.dropped.push(why);
                         }
                     }
                 }
-                rows.entry(server).or_default().push(good);
+                found.rows.entry(server).or_default().push(good);
                 bar.inc(1);
             }
         }
@@ -174,14 +182,14 @@ fn measure_all(
 const TABLE_HEAD: [&str; 7] =
     ["load", "appliance us", "mosquitto us", "floor us", "to mosquitto", "to floor", "p99 ms"];
 
-fn summarize(name: &str, rows: &Rows) -> (Value, Vec<String>) {
+fn summarize(found: &Found) -> (Value, Vec<String>) {
+    let rows = &found.rows;
     let cpu = |server: &str| Spread::of(valid(rows, server).map(|row| row.cpu_us_per_value));
     let (appliance, mosquitto, floor) = (cpu("appliance"), cpu("mosquitto"), cpu("floor"));
     let to_mosquitto = ratio(rows, "appliance", "mosquitto");
     let to_floor = ratio(rows, "appliance", "floor");
     let median = |spread: Option<Spread>| spread.map(|spread| rounded(spread.median, 3));
     let p99 = Spread::of(valid(rows, "appliance").map(Row::verdict_p99_ms));
-    let dropped = rows.values().flatten().filter(|row| row.is_none()).count();
     let summary = json!({
         "mosquitto_cpu_us": median(mosquitto),
         "appliance_cpu_us": median(appliance),
@@ -192,12 +200,13 @@ fn summarize(name: &str, rows: &Rows) -> (Value, Vec<String>) {
         "ratio_to_floor_range": to_floor,
         "mosquitto_to_floor": ratio(rows, "mosquitto", "floor"),
         "ack_p99_ms": median(p99),
-        "dropped_rows": dropped,
+        "dropped_rows": rows.values().flatten().filter(|row| row.is_none()).count(),
+        "dropped_because": found.dropped,
         "rows": rows.values().flatten().flatten().collect::<Vec<_>>(),
     });
     let cell = |spread: Option<Spread>| spread.map_or("-".into(), |s| format!("{:.2}", s.median));
     let line = vec![
-        name.to_owned(),
+        found.name.to_owned(),
         cell(appliance),
         cell(mosquitto),
         cell(floor),

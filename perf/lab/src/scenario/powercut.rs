@@ -79,8 +79,8 @@ pub(crate) fn run(options: &PowercutOptions) -> Result<ExitCode> {
         enter_namespace()?;
     }
     let common = &options.common;
+    common.prepare()?;
     let notes = common.folder()?;
-    common.pin_lab()?;
     let began = Instant::now();
     let bar = output::progress(u64::from(options.rounds));
     let caught = match options.without_self_check {
