@@ -286,7 +286,7 @@ pub(crate) fn summary(rows: &[(Option<Row>, Row)]) -> Value {
         "refused": refused,
         "unacknowledged": open,
         "limited_by": appliances.last().map(|row| row.limited_by),
-        "disk_write_mb_s": median(&|row| row.disk_write_mb_s),
+        "disk_write_mb_s": median(&|row| row.disk_write_mb_s.unwrap_or(f64::NAN)),
         "disk_ops_s": median(&|row| row.disk_ops_s.unwrap_or(f64::NAN)),
         "network_mb_s": median(&|row| row.network_mb_s),
         "generator_cpu": median(&|row| row.report.generator_cpu_share),

@@ -74,7 +74,11 @@ pub(crate) struct Row {
     pub(crate) server_cpu_share: f64,
     pub(crate) rss_peak_mb: f64,
     pub(crate) rss_growth_mb_per_min: f64,
-    pub(crate) disk_write_mb_s: f64,
+    /// Of the whole device: other programs' writes are in it.
+    pub(crate) disk_write_mb_s: Option<f64>,
+    /// What the kernel charges to the process: it counts whole folios, so a small write to a file
+    /// that is cached in large ones may count up to 2 MiB.
+    pub(crate) process_dirtied_mb_s: f64,
     pub(crate) disk_ops_s: Option<f64>,
     pub(crate) network_mb_s: f64,
     pub(crate) limited_by: Limit,
@@ -234,7 +238,10 @@ fn finish(server: &'static str, watch: &Watch<'_>, report: Report, cpu_max: f64)
         server_cpu_share: rounded(server_cpu_share, 4),
         rss_peak_mb: process::rss_peak_bytes(watch.pid).map_or(0.0, |b| rounded(b as f64 / 1e6, 1)),
         rss_growth_mb_per_min: rounded(slope(second_half), 2),
-        disk_write_mb_s: rounded((written_end - written_start) as f64 / 1e6 / since, 3),
+        disk_write_mb_s: disk.map(|(start, end)| {
+            rounded((end.written_bytes - start.written_bytes) as f64 / 1e6 / since, 3)
+        }),
+        process_dirtied_mb_s: rounded((written_end - written_start) as f64 / 1e6 / since, 3),
         disk_ops_s: disk.map(|(start, end)| rounded((end.writes - start.writes) as f64 / since, 1)),
         network_mb_s: rounded(bytes / 1e6 / seconds, 3),
         limited_by,
