@@ -59,7 +59,7 @@ impl Live {
     ///
     /// # Errors
     /// When the connection ends, or nothing comes in time.
-    pub fn next(&mut self) -> anyhow::Result<Value> {
+    pub fn frame(&mut self) -> anyhow::Result<Value> {
         loop {
             let mut head = [0; 2];
             self.stream.read_exact(&mut head).context("read a frame")?;

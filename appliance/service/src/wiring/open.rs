@@ -99,13 +99,17 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
         marks: Marks::default(),
     };
     journal.start(Box::new(follower));
+    let snapshotter = snapshotter(&shared, source);
+    Ok(Opened { shared, ledger_cursor, snapshotter })
+}
+
+fn snapshotter(shared: &Arc<Shared>, source: Arc<JournalSource>) -> Snapshotter {
     let config = &shared.loaded.config;
     let snapshot_bytes =
         (config.catalog.snapshot_every_mib * MIB).min(config.journal.bytes_max_mib * MIB / 4);
-    let held = journal.stats().segments_live as u64 * config.journal.segment_mib * MIB;
-    let all = Arc::new(AllDefinitions(Arc::clone(&shared)));
-    let snapshotter = Snapshotter::new(source, all, clock, snapshot_bytes, held);
-    Ok(Opened { shared, ledger_cursor, snapshotter })
+    let held = shared.journal.stats().segments_live as u64 * config.journal.segment_mib * MIB;
+    let all = Arc::new(AllDefinitions(Arc::clone(shared)));
+    Snapshotter::new(source, all, Arc::clone(&shared.clock), snapshot_bytes, held)
 }
 
 fn open_journal(

@@ -274,14 +274,14 @@ fn a_page_sees_values_live_over_its_web_socket() -> anyhow::Result<()> {
     let mut stand = stand(&[])?;
     let address = stand.appliance.http_address()?;
     let mut live = Live::connect(address, &stand.appliance.local_token()?)?;
-    assert_eq!(live.next()?, json!({"type": "authenticated"}));
+    assert_eq!(live.frame()?, json!({"type": "authenticated"}));
     live.say(&json!({"type": "subscribe", "workspace": "main", "filters": ["hall/+"]}))?;
-    assert_eq!(live.next()?["type"], "subscribed");
+    assert_eq!(live.frame()?["type"], "subscribed");
     for (path, value) in [("office/t", "1"), ("hall/t", "18446744073709551615")] {
         let topic = stand.inbox(path);
         assert_eq!(stand.device.publish(&topic, value)?.reason, 0);
     }
-    let frame = live.next()?;
+    let frame = live.frame()?;
     assert_eq!(frame["topic"], "mr/v1/main/hall/t", "{frame}");
     assert_eq!(frame["payload"]["value"].as_u64(), Some(u64::MAX), "{frame}");
     // Without a good token there is nothing to see.

@@ -32,7 +32,7 @@ fn the_sample_recording_comes_back_value_by_value() -> anyhow::Result<()> {
             .map(|row| {
                 let cells: Vec<_> = row.split(',').collect();
                 let time = cells[0].replace('T', " ");
-                (time[..19].to_owned(), cells[4].to_owned())
+                (time.get(..19).expect("a whole second").to_owned(), cells[4].to_owned())
             })
             .collect();
         let sent: Vec<(String, String)> = rows
