@@ -42,14 +42,19 @@ pub(crate) struct Topics {
     index: HashTable<usize>,
     hasher: RandomState,
     last: usize,
+    /// The entry that is expected next: the last one's `next`, copied while that was at hand.
+    expected: usize,
 }
 
 impl Topics {
     /// The place of a topic that is kept.
     pub(crate) fn find(&mut self, topic: &str) -> Option<usize> {
-        let guess = self.entries.get(self.last)?.next;
-        if self.entries.get(guess).is_some_and(|entry| *entry.topic == *topic) {
+        let guess = self.expected;
+        if let Some(entry) = self.entries.get(guess)
+            && *entry.topic == *topic
+        {
             self.last = guess;
+            self.expected = entry.next;
             return Some(guess);
         }
         let hash = self.hasher.hash_one(topic.as_bytes());
@@ -90,6 +95,7 @@ impl Topics {
         self.entries.clear();
         self.index.clear();
         self.last = 0;
+        self.expected = 0;
     }
 
     fn follow(&mut self, place: usize) {
@@ -97,6 +103,7 @@ impl Topics {
             last.next = place;
         }
         self.last = place;
+        self.expected = self.entries.get(place).map_or(0, |entry| entry.next);
     }
 }
 

@@ -21,7 +21,9 @@ use crate::shape::Sent;
 use crate::topics::Entry;
 use millrace_journal::{AppendError, RecordBuf, Registration};
 use millrace_model::topic::{self, Place};
-use millrace_model::{Definition, Reason, Record, Refusal, SampleRecord, Tag, TagId, Timestamp};
+use millrace_model::{
+    ClientNumber, Definition, Reason, Record, Refusal, SampleRecord, Tag, TagId, Timestamp,
+};
 use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
@@ -36,24 +38,29 @@ const RECORD_BYTES_ROOM: usize = 4 * 1024;
 /// A submit above this gives its memory back: there is a desk for every connection.
 const KEPT_BYTES_MAX: usize = 64 * 1024;
 
+/// In this order, because what every publish touches lies together in front: with a thousand
+/// sessions each further cache line is fetched from memory anew.
+#[repr(C)]
 pub(super) struct Desk {
     gate: Arc<Gate>,
-    client: Arc<Client>,
-    counters: Arc<Counters>,
-    client_bucket: Arc<Bucket>,
-    workspace_bucket: Arc<Bucket>,
     generation: u64,
     monotonic_nanos: u64,
     /// The receive time of the next sample.
     receive_time: Timestamp,
-    records: RecordBuf,
-    refused: [u32; Reason::COUNT],
-    /// Tags whose definitions are among the records.
-    defining: Vec<TagId>,
     /// Values judged since the last submit.
     offered: u64,
     /// Values counted as received that wait for an append to go through.
     counted: u64,
+    client_bucket: Arc<Bucket>,
+    workspace_bucket: Arc<Bucket>,
+    counters: Arc<Counters>,
+    number: ClientNumber,
+    has_refused: bool,
+    records: RecordBuf,
+    client: Arc<Client>,
+    /// Tags whose definitions are among the records.
+    defining: Vec<TagId>,
+    refused: [u32; Reason::COUNT],
 }
 
 impl Desk {
@@ -63,6 +70,8 @@ impl Desk {
             client_bucket: gate.client_bucket(&client),
             workspace_bucket: gate.workspace_bucket(client.workspace),
             gate,
+            number: client.number,
+            has_refused: false,
             client,
             generation: 0,
             monotonic_nanos: 0,
@@ -84,6 +93,7 @@ impl Desk {
     pub(super) fn set_client(&mut self, client: Arc<Client>) {
         self.client_bucket = self.gate.client_bucket(&client);
         self.workspace_bucket = self.gate.workspace_bucket(client.workspace);
+        self.number = client.number;
         self.client = client;
     }
 
@@ -150,6 +160,7 @@ impl Desk {
     /// Counts a refused value.
     pub(super) fn refuse(&mut self, refusal: Refusal) -> Refusal {
         self.offered += 1;
+        self.has_refused = true;
         if let Some(count) = self.refused.get_mut(usize::from(refusal.reason.code())) {
             *count = count.saturating_add(1);
         }
@@ -196,7 +207,7 @@ impl Desk {
         let quality = tag.judge(sent, now)?;
         Ok(SampleRecord {
             tag: tag.id,
-            client: self.client.number,
+            client: self.number,
             source_time: sent.source_time.unwrap_or(now),
             receive_time: now,
             quality,
@@ -279,7 +290,10 @@ impl Desk {
     }
 
     fn write_refusals(&mut self) {
-        let client = self.client.number;
+        if !std::mem::take(&mut self.has_refused) {
+            return;
+        }
+        let client = self.number;
         let at = self.receive_time;
         for (reason, refused) in Reason::ALL.into_iter().zip(&mut self.refused) {
             let count = std::mem::take(refused);
