@@ -15,6 +15,7 @@ mod folder;
 mod follower;
 mod ledger_snapshot;
 mod live_payload;
+mod local_files;
 mod measures;
 mod mqtt;
 mod names;
@@ -116,7 +117,6 @@ impl Appliance {
         }
         let token = LocalToken::generate().context("make the local token")?;
         shared.access.set_local_token(&token);
-        folder.keep(TOKEN_FILE, token.reveal().as_bytes())?;
         // Weak: access is a part of what it would hold.
         let claim = Arc::downgrade(&shared);
         shared.access.open_claim(move |code| {
@@ -131,7 +131,11 @@ impl Appliance {
             mqtt: listeners.mqtt,
             root: shared.loaded.config.broker.root.clone(),
         };
-        folder.keep(RUNNING_FILE, &serde_json::to_vec(&running)?)?;
+        let files = vec![
+            (TOKEN_FILE, token.reveal().as_bytes().to_vec()),
+            (RUNNING_FILE, serde_json::to_vec(&running)?),
+        ];
+        local_files::write_soon(&shared, &folder, files);
         Ok(Self { shared, folder, broker, listeners, ledger_cursor, background })
     }
 

@@ -28,12 +28,17 @@ pub(crate) fn claim_folder(path: &Path) -> anyhow::Result<Folder> {
 impl Folder {
     /// Keeps a small file, readable by the owner only.
     pub(crate) fn keep(&self, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
-        let path = self.path.join(name);
-        RealDisk.durable_write(&path, bytes).with_context(|| format!("write {}", path.display()))
+        keep(&self.path, name, bytes)
     }
 
     /// Removes a small file; one that is gone already is as good.
     pub(crate) fn forget(&self, name: &str) {
         let _gone = RealDisk.remove(&self.path.join(name)).is_err();
     }
+}
+
+/// Writes a small file of the data folder, readable by the owner only.
+pub(super) fn keep(folder: &Path, name: &str, bytes: &[u8]) -> anyhow::Result<()> {
+    let path = folder.join(name);
+    RealDisk.durable_write(&path, bytes).with_context(|| format!("write {}", path.display()))
 }

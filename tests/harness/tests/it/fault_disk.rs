@@ -231,6 +231,31 @@ fn a_full_disk_acknowledges_nothing_and_goes_on_when_there_is_space() -> anyhow:
 }
 
 #[test]
+fn a_start_on_a_full_disk_waits_for_space_and_not_for_a_restart() -> anyhow::Result<()> {
+    let Some((mut appliance, _mount)) = on_small_disk()? else { return Ok(()) };
+    let client = client(&appliance)?;
+    Publisher::start(&appliance, &client, 20)?.finish()?;
+    appliance.kill()?;
+    let ballast = appliance.data().join("ballast");
+    fill_disk(&ballast)?;
+    appliance.launch()?;
+    wait::until("it to say what is wrong", || {
+        appliance.said().contains("No space left").then_some(())
+    })?;
+    assert!(appliance.lives());
+    std::fs::remove_file(&ballast)?;
+    wait::until("the appliance to be ready", || {
+        (appliance.status("/health/ready").ok()? == 200).then_some(())
+    })?;
+    assert!(appliance.lives());
+    assert_eq!(numbers(&appliance)?, 20);
+    let mut device = Device::connect(appliance.mqtt()?, &client, "d")?;
+    let topic = format!("mr/v1/main/_ingress/{}/t", client.id);
+    assert_eq!(device.publish(&topic, &payload(20))?.reason, 0);
+    wait::until("all issues to be cleared", || appliance.issues().ok()?.is_empty().then_some(()))
+}
+
+#[test]
 fn a_stop_on_a_full_disk_ends_and_says_why() -> anyhow::Result<()> {
     let Some((mut appliance, _mount)) = on_small_disk()? else { return Ok(()) };
     let client = client(&appliance)?;
