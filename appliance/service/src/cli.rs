@@ -37,14 +37,17 @@ Examples:
   millrace query raw main/press-4/temperature --from -1h --format csv
   millrace replay pump.csv --path plant/pump --time datetime --separator ';' --retention keep";
 
+/// Under a heading of their own, so that they do not stand among a command's own options.
+const WHICH: &str = "Which appliance";
+
 /// Which appliance is meant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Place {
     /// The configuration file; without it the defaults hold.
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = WHICH)]
     pub(crate) config: Option<PathBuf>,
     /// The data folder; goes before the configuration file's.
-    #[arg(long, global = true, value_name = "FOLDER")]
+    #[arg(long, global = true, value_name = "FOLDER", help_heading = WHICH)]
     pub(crate) data: Option<PathBuf>,
 }
 

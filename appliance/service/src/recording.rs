@@ -17,6 +17,7 @@ pub(crate) use sample_file::write_sample;
 pub(crate) use time_column::Zone;
 
 use millrace_model::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,8 @@ pub(crate) struct Survey {
     pub(crate) rows: u64,
     /// Cells with a value.
     pub(crate) values: u64,
+    /// The first cell of each column that holds text.
+    pub(crate) texts: BTreeMap<String, String>,
     pub(crate) first: Timestamp,
     pub(crate) last: Timestamp,
 }
@@ -58,13 +61,25 @@ impl Reading {
     pub(crate) fn survey(&self) -> Result<Survey, RecordingError> {
         let mut rows = self.rows()?;
         let columns = rows.columns.clone();
-        let mut survey =
-            Survey { columns, rows: 0, values: 0, first: Timestamp::MAX, last: Timestamp::MIN };
+        let mut survey = Survey {
+            columns,
+            rows: 0,
+            values: 0,
+            texts: BTreeMap::new(),
+            first: Timestamp::MAX,
+            last: Timestamp::MIN,
+        };
         while let Some(row) = rows.next()? {
             survey.rows += 1;
             survey.values += row.values.iter().flatten().count() as u64;
             survey.first = survey.first.min(row.time);
             survey.last = survey.last.max(row.time);
+            for (column, value) in survey.columns.iter().zip(row.values) {
+                let text = value.filter(|json| json.starts_with('"'));
+                if let Some(text) = text.filter(|_| !survey.texts.contains_key(column)) {
+                    survey.texts.insert(column.clone(), text);
+                }
+            }
         }
         if survey.rows == 0 {
             return Err(RecordingError::Empty { file: self.file.clone() });
@@ -136,7 +151,7 @@ fn check_header(
     time_column: &str,
     file: &Path,
 ) -> Result<(usize, Vec<String>), RecordingError> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for name in header {
         if name.trim().is_empty() {
             return Err(RecordingError::NamelessColumn);

@@ -124,6 +124,9 @@ impl Appliance {
                 *shared.claim_code.lock() = Some(code.reveal().to_owned());
             }
         })?;
+        // Before the listeners: whoever finds the box ready finds its token too.
+        let token = vec![(TOKEN_FILE, token.reveal().as_bytes().to_vec())];
+        local_files::write_soon(&shared, &folder, token);
         let (broker, listeners) = serve::start(&shared).await?;
         measures::register(&shared);
         let running = Running {
@@ -131,11 +134,8 @@ impl Appliance {
             mqtt: listeners.mqtt,
             root: shared.loaded.config.broker.root.clone(),
         };
-        let files = vec![
-            (TOKEN_FILE, token.reveal().as_bytes().to_vec()),
-            (RUNNING_FILE, serde_json::to_vec(&running)?),
-        ];
-        local_files::write_soon(&shared, &folder, files);
+        let running = vec![(RUNNING_FILE, serde_json::to_vec(&running)?)];
+        local_files::write_soon(&shared, &folder, running);
         Ok(Self { shared, folder, broker, listeners, ledger_cursor, background })
     }
 

@@ -28,14 +28,22 @@ fn list(faults: &[Fault]) -> String {
 pub(super) fn run(place: &Place) -> anyhow::Result<()> {
     let loaded = load(place)?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "The configuration is good. Settings that are not the default:")?;
+    writeln!(out, "The configuration is good.")?;
+    let mut given = 0;
     for (key, value, origin) in loaded.effective() {
         let from = match origin {
             Origin::Default => continue,
             Origin::File => "file",
             Origin::Override => "variable or command line",
         };
+        given += 1;
         writeln!(out, "  {key} = {value}  ({from})")?;
     }
+    let rest = if given == 0 {
+        "Every setting has its default."
+    } else {
+        "The others have their default."
+    };
+    writeln!(out, "{rest}")?;
     Ok(())
 }

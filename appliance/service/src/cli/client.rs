@@ -103,6 +103,12 @@ async fn add(appliance: &Appliance, args: AddArgs) -> anyhow::Result<()> {
             "The secret is shown this once; the appliance keeps only a hash."
         )?;
     }
+    if new.publish.is_empty() && new.subscribe.is_empty() {
+        writeln!(
+            std::io::stderr(),
+            "It may neither publish nor subscribe: add another with --publish or --subscribe."
+        )?;
+    }
     Ok(())
 }
 

@@ -5,20 +5,25 @@
 //! whoever may read the folder needs no password, and nobody else gets in.
 
 use super::{Place, check};
-use anyhow::Context as _;
-use millrace_client::Client;
+use anyhow::{Context as _, bail};
+use millrace_client::{Client, Error};
 use millrace_contract::v1;
 use millrace_model::{Retention, Timestamp};
 use millrace_supervisor::{Clock as _, SystemClock};
 use serde::{Deserialize, Serialize};
 use std::future::Future;
-use std::net::SocketAddr;
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::time::Duration;
 
 /// Name of the file that tells where the appliance listens.
 pub(crate) const RUNNING_FILE: &str = "running.json";
 /// Name of the file with the local token.
 pub(crate) const TOKEN_FILE: &str = "local.token";
+
+/// How long the appliance may take to accept a connection from its own machine.
+const ACCEPT_LIMIT: Duration = Duration::from_secs(5);
 
 /// Where a running appliance listens.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,6 +50,14 @@ impl Appliance {
         let data = check::load(place)?.config.data_dir;
         let running: Running = serde_json::from_str(&read(&data, RUNNING_FILE)?)
             .with_context(|| format!("read {}", data.join(RUNNING_FILE).display()))?;
+        // An appliance that was killed leaves its files behind.
+        TcpStream::connect_timeout(&reach(running.http), ACCEPT_LIMIT).with_context(|| {
+            format!(
+                "the appliance of {} does not answer on {}; start it again with `millrace run`",
+                data.display(),
+                running.http
+            )
+        })?;
         let token = read(&data, TOKEN_FILE)?;
         let api = Client::new(&format!("http://{}", reach(running.http)), Some(token.trim()))
             .context("prepare the connection")?;
@@ -101,13 +114,30 @@ fn reach(mut address: SocketAddr) -> SocketAddr {
 
 fn read(data: &Path, name: &str) -> anyhow::Result<String> {
     let path = data.join(name);
-    std::fs::read_to_string(&path).with_context(|| {
-        format!(
-            "no appliance runs on {} (cannot read {name}); start it with `millrace run`, or name \
-             its folder with --data",
+    match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => bail!(
+            "no appliance runs on {}; start it with `millrace run`, or name its folder with --data",
             data.display()
-        )
-    })
+        ),
+        read => read.with_context(|| {
+            format!("read {}; the command line needs the folder's owner", path.display())
+        }),
+    }
+}
+
+/// An answer about a topic; where it is not there, the failure says how to find it.
+pub(crate) fn about_topic<T>(
+    answer: Result<T, Error>,
+    asking: impl FnOnce() -> String,
+) -> anyhow::Result<T> {
+    match answer {
+        Err(Error::Refused { detail, .. }) if detail.code == v1::ErrorCode::NotFound => bail!(
+            "{}: {}; `millrace tag list` shows what there is",
+            asking(),
+            detail.message.trim_end_matches('.')
+        ),
+        answer => answer.with_context(asking),
+    }
 }
 
 /// Runs one command's conversation to its end.

@@ -2,7 +2,6 @@
 
 use super::Place;
 use super::local::{self, Appliance};
-use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
 use std::io::Write as _;
 
@@ -20,7 +19,7 @@ pub(super) enum QueryVerb {
     },
     /// Every sample of a topic in a time range, in the order of source time.
     Raw(RawArgs),
-    /// Minimum, maximum, first and last per interval, for a chart.
+    /// Minimum, maximum, first and last number per interval, for a chart; empty ones are left out.
     Range(RangeArgs),
 }
 
@@ -35,7 +34,8 @@ pub(super) struct RawArgs {
     /// To here, not included.
     #[arg(long, default_value = "now", allow_hyphen_values = true)]
     to: String,
-    /// Form of the answer.
+    /// Form of the answer: lines of source_time,receive_time,quality,kind,value, or one JSON object
+    /// a line.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
     /// At most so many samples; all when left out.
@@ -46,9 +46,7 @@ pub(super) struct RawArgs {
 /// Form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// source_time,receive_time,quality,kind,value
     Csv,
-    /// One JSON object a line.
     Json,
 }
 
@@ -57,7 +55,7 @@ pub(super) enum Format {
 pub(super) struct RangeArgs {
     /// WORKSPACE/PATH.
     topic: String,
-    /// From here.
+    /// From here: RFC 3339, an epoch number, or back from now: -1h, -15m, -7d.
     #[arg(long, default_value = "-1h", allow_hyphen_values = true)]
     from: String,
     /// To here, not included.
@@ -66,6 +64,9 @@ pub(super) struct RangeArgs {
     /// Into how many intervals.
     #[arg(long, default_value_t = 60)]
     points: u32,
+    /// Form of the answer: lines of start,count,min,max,first,last, or one JSON object a line.
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    format: Format,
 }
 
 pub(super) fn run(place: &Place, verb: QueryVerb) -> anyhow::Result<()> {
@@ -83,11 +84,8 @@ async fn last(appliance: &Appliance, topics: &[String], json: bool) -> anyhow::R
     let mut out = std::io::stdout().lock();
     for topic in topics {
         let (workspace, path) = local::split_topic(topic)?;
-        let found = appliance
-            .api
-            .last(workspace, &[path])
-            .await
-            .with_context(|| format!("ask for {topic}"))?;
+        let found = appliance.api.last(workspace, &[path]).await;
+        let found = local::about_topic(found, || format!("ask for {topic}"))?;
         for value in found {
             if json {
                 writeln!(out, "{}", serde_json::to_string(&value)?)?;
@@ -122,11 +120,11 @@ async fn raw(appliance: &Appliance, args: &RawArgs) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let incomplete = match args.format {
         Format::Csv => {
-            appliance.api.raw_csv(workspace, &query, &mut out).await.with_context(asking)?
+            local::about_topic(appliance.api.raw_csv(workspace, &query, &mut out).await, asking)?
         }
         Format::Json => {
             let mut pages = appliance.api.raw(workspace, &query);
-            while let Some(samples) = pages.next().await.with_context(asking)? {
+            while let Some(samples) = local::about_topic(pages.next().await, asking)? {
                 for sample in samples {
                     writeln!(out, "{}", serde_json::to_string(&sample)?)?;
                 }
@@ -140,12 +138,16 @@ async fn raw(appliance: &Appliance, args: &RawArgs) -> anyhow::Result<()> {
 
 async fn range(appliance: &Appliance, args: &RangeArgs) -> anyhow::Result<()> {
     let (workspace, path) = local::split_topic(&args.topic)?;
-    let answer = appliance
-        .api
-        .range(workspace, path, &args.from, &args.to, args.points)
-        .await
-        .with_context(|| format!("ask for {}", args.topic))?;
+    let answer = appliance.api.range(workspace, path, &args.from, &args.to, args.points).await;
+    let answer = local::about_topic(answer, || format!("ask for {}", args.topic))?;
     let mut out = std::io::stdout().lock();
+    if args.format == Format::Json {
+        for bucket in &answer.buckets {
+            writeln!(out, "{}", serde_json::to_string(bucket)?)?;
+        }
+        out.flush()?;
+        return warn_incomplete(answer.incomplete);
+    }
     writeln!(out, "start,count,min,max,first,last")?;
     let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:?}"));
     for bucket in answer.buckets {

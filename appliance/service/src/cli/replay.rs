@@ -93,6 +93,10 @@ pub(super) fn run(place: &Place, args: &ReplayArgs) -> anyhow::Result<()> {
         survey.last.to_rfc3339(),
         if args.zone.is_none() { " (times without zone read as UTC)" } else { "" },
     )?;
+    // A decimal comma makes a text of a number, which nobody wants to find out on a chart.
+    for (column, text) in &survey.texts {
+        writeln!(err, "  '{column}' holds text, such as {text}")?;
+    }
     local::block_on(async {
         let appliance = Appliance::connect(place)?;
         let shift = args.settle_times(&appliance, &survey).await?;
@@ -292,7 +296,10 @@ impl Outcome {
         for (reason, count) in &self.refused {
             writeln!(out, "  refused {count}: {reason}")?;
         }
-        bail!("{} values were refused", self.refused.values().sum::<u64>())
+        bail!(
+            "{} values were refused; correct what the reasons name and replay again",
+            self.refused.values().sum::<u64>()
+        )
     }
 }
 

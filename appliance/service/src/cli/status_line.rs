@@ -6,7 +6,7 @@ use millrace_supervisor::{Shutdown, spawn};
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;
 use tokio::task::JoinHandle;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 /// The line's task.
 #[derive(Debug)]
@@ -28,18 +28,20 @@ impl StatusLine {
         bar.set_style(ProgressStyle::with_template("{spinner} {msg}")?);
         let period = Duration::from_secs(if terminal { 1 } else { 10 });
         let task = spawn::task("status-line", async move {
-            let mut tick = interval(period);
+            // Half a period off: devices that send on the full second since their start would
+            // else fall now on this side of a tick and now on that.
+            let mut tick = interval_at(Instant::now() + period / 2, period);
             tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
             tick.tick().await;
-            let mut before = rates.read();
+            let (mut before, mut read_at) = (rates.read(), Instant::now());
             loop {
                 tokio::select! {
                     _ = tick.tick() => {}
                     () = shutdown.begun() => break,
                 }
                 let now = rates.read();
-                let text = describe(&before, &now, period);
-                before = now;
+                let text = describe(&before, &now, read_at.elapsed());
+                (before, read_at) = (now, Instant::now());
                 if terminal {
                     bar.set_message(text);
                     bar.tick();

@@ -2,7 +2,6 @@
 
 use super::Place;
 use super::local::{self, Appliance};
-use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use millrace_contract::v1;
 use std::io::Write as _;
@@ -54,7 +53,8 @@ async fn list(appliance: &Appliance, topic: &str, search: Option<&str>) -> anyho
     let mut after = None;
     let mut out = std::io::stdout().lock();
     loop {
-        let page = appliance.api.tags(workspace, prefix, search, after.as_deref()).await?;
+        let page = appliance.api.tags(workspace, prefix, search, after.as_deref()).await;
+        let page = local::about_topic(page, || format!("list {topic}"))?;
         for tag in page.items {
             writeln!(
                 out,
@@ -81,11 +81,8 @@ async fn set(appliance: &Appliance, args: SetArgs) -> anyhow::Result<()> {
         retention: retention.map(local::retention_dto),
         schema: None,
     };
-    appliance
-        .api
-        .update_tag(workspace, path, &change)
-        .await
-        .with_context(|| format!("change {}", args.topic))?;
+    let changed = appliance.api.update_tag(workspace, path, &change).await;
+    local::about_topic(changed, || format!("change {}", args.topic))?;
     writeln!(std::io::stdout(), "Changed {}.", args.topic)?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{Place, check};
 use crate::wiring;
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use std::io::Write as _;
 
 pub(super) fn run(place: &Place) -> anyhow::Result<()> {
@@ -11,8 +11,15 @@ pub(super) fn run(place: &Place) -> anyhow::Result<()> {
     if !data.is_dir() {
         bail!("{} is not there; name the data folder with --data", data.display());
     }
+    // Before the lock, which would leave its file in somebody else's folder.
+    if !data.join("journal").is_dir() {
+        bail!(
+            "{} holds no journal, so it is no data folder; name the data folder with --data",
+            data.display()
+        );
+    }
     // Holding the lock: files that an appliance writes meanwhile would look damaged.
-    let _folder = wiring::claim_folder(&data)?;
+    let _folder = wiring::claim_folder(&data).context("verify needs a stopped appliance")?;
     let mut out = std::io::stdout().lock();
     let mut faults = 0;
     for wiring::Finding { part, summary, faults: found } in wiring::verify(&loaded.config)? {

@@ -9,6 +9,8 @@
 use super::{Config, Fault};
 
 const PREFIX: &str = "MILLRACE_";
+const UNKNOWN: &str =
+    "names no setting; it is MILLRACE_<SECTION>_<KEY>, and docs/operate/millrace.toml has them all";
 
 /// Lays the environment over `config`; returns what could not be taken.
 pub(super) fn overlay(config: &mut Config) -> Vec<Fault> {
@@ -29,7 +31,7 @@ fn overlay_with(
     for (name, value) in variables {
         let Some(key) = name.strip_prefix(PREFIX) else { continue };
         match place(&mut table, &key.to_ascii_lowercase()) {
-            None => faults.push(Fault::new(name, "names no setting".to_owned())),
+            None => faults.push(Fault::new(name, UNKNOWN.to_owned())),
             Some(old) => match retype(old, &value) {
                 Some(new) => {
                     *old = new;
@@ -37,7 +39,10 @@ fn overlay_with(
                 }
                 None => faults.push(Fault::new(
                     name,
-                    format!("'{value}' is not a {}, which this setting takes", old.type_str()),
+                    format!(
+                        "'{value}' is not of the type {}, which this setting takes",
+                        old.type_str()
+                    ),
                 )),
             },
         }

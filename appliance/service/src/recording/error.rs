@@ -7,7 +7,7 @@ use thiserror::Error;
 /// A fault of a recording.
 #[derive(Debug, Error)]
 pub(crate) enum RecordingError {
-    #[error("cannot open {}: {source}", file.display())]
+    #[error("cannot open {}", file.display())]
     Open { file: PathBuf, source: std::io::Error },
     #[error("{} has no rows below its header", file.display())]
     Empty { file: PathBuf },
@@ -20,7 +20,7 @@ pub(crate) enum RecordingError {
          and the separator with --separator", file.display()
     )]
     NoTimeColumn { column: String, file: PathBuf, found: String },
-    #[error("row 1: the column '{column}' cannot be a topic: {source}")]
+    #[error("row 1: the column '{column}' cannot be a topic; rename it")]
     ColumnName { column: String, source: TopicError },
     #[error("row {line}: the header stands here again; remove this row, or cut the file in two")]
     HeaderAgain { line: u64 },

@@ -19,7 +19,7 @@ pub(crate) fn claim_folder(path: &Path) -> anyhow::Result<Folder> {
     match lock_folder(path) {
         Ok(lock) => Ok(Folder { path: path.to_owned(), _lock: lock }),
         Err(error @ LockError::Held { .. }) => Err(error).context(
-            "stop the other appliance first, or give this one a folder of its own with --data",
+            "stop the appliance that runs there first, or name another folder with --data",
         ),
         Err(error) => Err(error).context("take the data folder"),
     }

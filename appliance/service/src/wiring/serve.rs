@@ -50,9 +50,12 @@ pub(super) async fn start(shared: &Arc<Shared>) -> anyhow::Result<(Arc<Broker>, 
     let mut tasks = Vec::new();
     let mut bind = async |text: &str, tls| -> anyhow::Result<SocketAddr> {
         let address = address(text)?;
-        let listener = Listener::bind(address, tls)
-            .await
-            .with_context(|| format!("listen for HTTP on {address}; is another program there?"))?;
+        let listener = Listener::bind(address, tls).await.with_context(|| {
+            format!(
+                "listen for HTTP on {address}; if another program is there, stop it or give \
+                     another address (http.listen or http.tls_listen, MILLRACE_HTTP_LISTEN)"
+            )
+        })?;
         let bound = listener.local_address().context("find the HTTP address")?;
         let stop = shared.shutdown.clone();
         let router = router.clone();
@@ -126,9 +129,12 @@ async fn start_broker(
         fanout: shared.fanout.clone(),
         clock: Arc::clone(&shared.clock),
     };
-    let broker = Broker::bind(settings, wiring)
-        .await
-        .with_context(|| format!("listen for MQTT on {listen}; is another program there?"))?;
+    let broker = Broker::bind(settings, wiring).await.with_context(|| {
+        format!(
+            "listen for MQTT on {listen}; if another program is there, stop it or give another \
+                 address (broker.listen, MILLRACE_BROKER_LISTEN)"
+        )
+    })?;
     let broker = Arc::new(broker);
     if shared.broker.set(Arc::clone(&broker)).is_err() {
         return Err(anyhow!("the broker was started twice"));
