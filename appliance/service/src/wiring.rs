@@ -199,6 +199,11 @@ impl Appliance {
         self.listeners.http
     }
 
+    /// Where MQTT over TLS listens, if it does.
+    pub(crate) fn mqtts_address(&self) -> Option<SocketAddr> {
+        self.listeners.mqtts
+    }
+
     /// Where HTTPS listens, if it does.
     pub(crate) fn https_address(&self) -> Option<SocketAddr> {
         self.listeners.https

@@ -85,9 +85,15 @@ fn announce(appliance: &Appliance) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "Millrace {} is ready.", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "  MQTT   {}", appliance.mqtt_address())?;
+    if let Some(address) = appliance.mqtts_address() {
+        writeln!(out, "  MQTTS  {address}")?;
+    }
     writeln!(out, "  HTTP   http://{}/", appliance.http_address())?;
     if let Some(address) = appliance.https_address() {
-        writeln!(out, "  HTTPS  https://{address}/  {}", appliance.certificate_fingerprint())?;
+        writeln!(out, "  HTTPS  https://{address}/")?;
+    }
+    if !appliance.certificate_fingerprint().is_empty() {
+        writeln!(out, "  TLS    SHA-256 {}", appliance.certificate_fingerprint())?;
     }
     writeln!(out, "  data   {}", appliance.data_dir().display())?;
     if let Some(code) = appliance.claim_code() {

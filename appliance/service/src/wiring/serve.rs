@@ -22,6 +22,7 @@ const SUBMIT_BYTES_MAX: usize = 4 << 20;
 /// Where the appliance listens.
 pub(super) struct Listeners {
     pub(super) mqtt: SocketAddr,
+    pub(super) mqtts: Option<SocketAddr>,
     pub(super) http: SocketAddr,
     pub(super) https: Option<SocketAddr>,
     pub(super) fingerprint: Option<String>,
@@ -53,7 +54,7 @@ pub(super) async fn start(shared: &Arc<Shared>) -> anyhow::Result<(Arc<Broker>, 
         let listener = Listener::bind(address, tls).await.with_context(|| {
             format!(
                 "listen for HTTP on {address}; if another program is there, stop it or give \
-                     another address (http.listen or http.tls_listen, MILLRACE_HTTP_LISTEN)"
+                 another address (http.listen or http.tls_listen, MILLRACE_HTTP_LISTEN)"
             )
         })?;
         let bound = listener.local_address().context("find the HTTP address")?;
@@ -71,8 +72,9 @@ pub(super) async fn start(shared: &Arc<Shared>) -> anyhow::Result<(Arc<Broker>, 
     };
     warn_plain(shared);
     let mqtt = broker.local_addr().context("find the MQTT address")?;
+    let mqtts = broker.local_addr_tls();
     let fingerprint = certificate.map(|certificate| certificate.fingerprint);
-    Ok((broker, Listeners { mqtt, http, https, fingerprint, tasks }))
+    Ok((broker, Listeners { mqtt, mqtts, http, https, fingerprint, tasks }))
 }
 
 fn address(text: &str) -> anyhow::Result<SocketAddr> {
@@ -106,6 +108,7 @@ async fn start_broker(
         ("", _) | (_, None) => None,
         (text, Some(tls)) => Some((address(text)?, tls)),
     };
+    let has_tls = tls.is_some();
     let settings = broker::Config {
         tls,
         root: config.broker.root.clone(),
@@ -131,8 +134,9 @@ async fn start_broker(
     };
     let broker = Broker::bind(settings, wiring).await.with_context(|| {
         format!(
-            "listen for MQTT on {listen}; if another program is there, stop it or give another \
-                 address (broker.listen, MILLRACE_BROKER_LISTEN)"
+            "listen for MQTT on {listen}{}; if another program is there, stop it or give another \
+             address (broker.listen or broker.tls_listen, MILLRACE_BROKER_LISTEN)",
+            if has_tls { format!(" and {}", config.broker.tls_listen) } else { String::new() }
         )
     })?;
     let broker = Arc::new(broker);
