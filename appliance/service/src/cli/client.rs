@@ -96,6 +96,13 @@ async fn add(appliance: &Appliance, args: AddArgs) -> anyhow::Result<()> {
         writeln!(out, "secret  {secret}")?;
         let inbox = format!("{}/{}/_ingress/{}", appliance.root, client.workspace, client.id);
         writeln!(out, "inbox   {inbox}/<path>")?;
+        if new.count == 1 && client.id != new.name {
+            writeln!(
+                std::io::stderr(),
+                "Its id is not '{}': somebody had that id already, or it cannot be one.",
+                new.name
+            )?;
+        }
     }
     if !args.json {
         writeln!(
