@@ -23,6 +23,11 @@ impl Bucket {
         self.rate_per_s.store(per_s, Ordering::Relaxed);
     }
 
+    /// The rate; 0 = no limit.
+    pub(crate) fn rate_per_s(&self) -> u32 {
+        self.rate_per_s.load(Ordering::Relaxed)
+    }
+
     /// Takes one value, if there is one.
     pub(crate) fn take(&self, now_nanos: u64) -> bool {
         let Some(cost) = self.cost_nanos() else { return true };
@@ -52,7 +57,7 @@ impl Bucket {
     }
 
     fn cost_nanos(&self) -> Option<u64> {
-        CAPACITY_NANOS.checked_div(u64::from(self.rate_per_s.load(Ordering::Relaxed)))
+        CAPACITY_NANOS.checked_div(u64::from(self.rate_per_s()))
     }
 }
 

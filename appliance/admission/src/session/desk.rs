@@ -148,11 +148,15 @@ impl Desk {
     /// Takes one value from the client's and the workspace's rate.
     pub(super) fn pay(&self) -> Result<(), Refusal> {
         if !self.client_bucket.take(self.monotonic_nanos) {
-            return Err(Refusal::plain(Reason::RateLimited));
+            let rate = self.client_bucket.rate_per_s();
+            let detail = format!("this client is over its limit of {rate} values/s");
+            return Err(Refusal::with(Reason::RateLimited, detail));
         }
         if !self.workspace_bucket.take(self.monotonic_nanos) {
             self.client_bucket.give_back();
-            return Err(Refusal::plain(Reason::WorkspaceRateLimited));
+            let rate = self.workspace_bucket.rate_per_s();
+            let detail = format!("the workspace is over its limit of {rate} values/s");
+            return Err(Refusal::with(Reason::WorkspaceRateLimited, detail));
         }
         Ok(())
     }

@@ -136,7 +136,10 @@ impl Open {
             ),
             Place::Plain => Refusal::with(
                 Reason::NotSupported,
-                "plain MQTT topics are not built in this version",
+                format!(
+                    "plain MQTT topics are not built in this version; publish to {}<path>",
+                    self.inbox
+                ),
             ),
         })
     }
