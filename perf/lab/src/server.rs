@@ -40,5 +40,8 @@ pub(crate) fn nobodies(count: usize) -> Vec<Credential> {
 
 /// Whether something listens there.
 pub(crate) fn listens(address: SocketAddr) -> bool {
-    TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_ok()
+    // With nobody listening, a port of the range for outgoing connections can be given to the very
+    // connection that asks for it: TCP then connects it to itself.
+    TcpStream::connect_timeout(&address, Duration::from_millis(200))
+        .is_ok_and(|stream| stream.local_addr().is_ok_and(|own| own != address))
 }

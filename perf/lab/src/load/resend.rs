@@ -5,7 +5,6 @@
 //!   drawn: the server had sent them.
 //! - A repetition carries the same value and the same source time, and its DUP flag.
 
-use std::net::TcpStream;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -13,6 +12,7 @@ use anyhow::{Result, bail};
 use super::crowd::Crowd;
 use super::phase::drain;
 use super::spec::Event;
+use crate::server::listens;
 
 /// How long a dead server's connections may take to be seen as closed.
 const CLOSING_LIMIT_NANOS: u64 = 5_000_000_000;
@@ -52,7 +52,7 @@ pub(crate) fn come_back(crowd: &mut Crowd, tell: &mut dyn FnMut(Event)) -> Resul
 
 fn wait_for_listener(crowd: &mut Crowd, limit: u64) -> Result<()> {
     loop {
-        if TcpStream::connect_timeout(&crowd.spec.address, Duration::from_secs(1)).is_ok() {
+        if listens(crowd.spec.address) {
             return Ok(());
         }
         if crowd.clock.now() > limit {
