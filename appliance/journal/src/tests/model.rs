@@ -137,7 +137,10 @@ impl Model {
 
     fn restart(&mut self) {
         self.faulty.heal();
-        self.rig = Rig::open(Arc::new(self.faulty.clone()));
+        let next = Rig::open(Arc::new(self.faulty.clone()));
+        // The life before is dead. Dropped, it would close in good order and save its cursors over
+        // the file that the new life has open, which the lock of the folder forbids outside.
+        std::mem::forget(std::mem::replace(&mut self.rig, next));
         self.cursor = self.rig.journal.register_cursor("model");
         assert_eq!(self.rig.report.issues, Vec::<String>::new());
         assert!(self.cursor.position().0 <= self.oracle.cursor, "saved before it was said");
