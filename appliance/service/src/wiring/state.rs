@@ -48,11 +48,7 @@ impl Shared {
 
     /// Makes definitions durable; when this returns they are in force.
     pub(super) async fn make_durable(&self, definitions: &[Definition]) -> Result<(), AppendError> {
-        let mut buf = RecordBuf::new();
-        for definition in definitions {
-            let json = definition.encode();
-            buf.push_with(|out| Record::Definition(&json).encode(out));
-        }
+        let mut buf = records_of(definitions);
         self.journal.append_durable(&mut buf).await.map(|_| ())
     }
 
@@ -61,11 +57,7 @@ impl Shared {
         &self,
         definitions: &[Definition],
     ) -> Result<(), AppendError> {
-        let mut buf = RecordBuf::new();
-        for definition in definitions {
-            let json = definition.encode();
-            buf.push_with(|out| Record::Definition(&json).encode(out));
-        }
+        let mut buf = records_of(definitions);
         self.journal.append_durable_blocking(&mut buf).map(|_| ())
     }
 
@@ -88,4 +80,13 @@ impl Shared {
             remedy: "If the appliance was downgraded, go back to the newer version.".to_owned(),
         });
     }
+}
+
+fn records_of(definitions: &[Definition]) -> RecordBuf {
+    let mut buf = RecordBuf::new();
+    for definition in definitions {
+        let json = definition.encode();
+        buf.push_with(|out| Record::Definition(&json).encode(out));
+    }
+    buf
 }
