@@ -20,7 +20,7 @@ use crate::topics::{Entry, Topics};
 use millrace_journal::Registration;
 use millrace_model::limits::{BATCH_ELEMENTS_MAX, PATH_BYTES_MAX};
 use millrace_model::topic::TopicError;
-use millrace_model::{ClientNumber, Reason, Refusal};
+use millrace_model::{ClientNumber, Reason, Record, Refusal};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -99,6 +99,17 @@ impl Session {
     /// the ledger adds up. It is journalled with the next submit, like those of the gate.
     pub fn refuse(&mut self, refusal: Refusal) -> Decision {
         Decision::Refused(self.desk.refuse(refusal))
+    }
+
+    /// From now on its values have come through so many pipelines; 0 at first.
+    pub fn set_hops(&mut self, hops: u8) {
+        self.desk.set_hops(hops);
+    }
+
+    /// Adds a record of the entrance's own to what is collected, so that it becomes durable in
+    /// the same commit as the values offered before and after it.
+    pub fn push_record(&mut self, record: &Record<'_>) {
+        self.desk.push_record(record);
     }
 
     /// Whether so much is collected that it should be submitted before more is offered.

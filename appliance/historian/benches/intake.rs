@@ -48,6 +48,7 @@ fn sample(tag: u32, time: i64, value: f64) -> SampleRecord<'static> {
         receive_time: Timestamp(time + 1_000_000),
         quality: Quality::GOOD,
         has_source_time: true,
+        hops: 0,
         value: ValueRef::Float(value),
     }
 }

@@ -29,7 +29,7 @@ pub use definition::{
 pub use filter::Filter;
 pub use ledger::LedgerCounts;
 pub use quality::Quality;
-pub use record::{Record, SampleRecord};
+pub use record::{Record, RunEvent, RunRecord, SampleRecord};
 pub use refusal::{Reason, Refusal};
 pub use retention::Retention;
 pub use schema::Schema;

@@ -4,7 +4,7 @@
 //!
 //! | kind | record | layout after the kind byte |
 //! |---|---|---|
-//! | 1 | sample | value kind u8, flags u8, 0 u8, tag u32, client u32, quality u32, source time i64, receive time i64, then 8 bytes of bits (scalars) or the text to the end |
+//! | 1 | sample | value kind u8, flags u8, hops u8, tag u32, client u32, quality u32, source time i64, receive time i64, then 8 bytes of bits (scalars) or the text to the end |
 //! | 2 | definition | JSON to the end |
 //! | 3 | snapshot begin | snapshot id u64 |
 //! | 4 | snapshot end | snapshot id u64, definitions in it u32 |
@@ -12,6 +12,7 @@
 //! | 6 | ledger | JSON to the end |
 //! | 7 | started | time i64 |
 //! | 8 | stopped | time i64 (a clean stop) |
+//! | 9 | run | event u8, pipeline u32, run u64, the engine's own body to the end |
 //!
 //! **Invariants**: a scalar sample is exactly 40 bytes; decoding checks every length and never
 //! panics; an unknown kind is told apart from a damaged record.
@@ -46,6 +47,8 @@ pub struct SampleRecord<'a> {
     pub quality: Quality,
     /// Whether the device gave the source time: only such samples can be told as redelivered.
     pub has_source_time: bool,
+    /// How many pipelines it has come through: 0 from a device.
+    pub hops: u8,
     /// The value.
     pub value: ValueRef<'a>,
 }
@@ -92,6 +95,50 @@ pub enum Record<'a> {
         /// When.
         at: Timestamp,
     },
+    /// Something of a pipeline's run.
+    Run(RunRecord<'a>),
+}
+
+/// Something of a pipeline's run, as the journal holds it. The engine alone reads the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunRecord<'a> {
+    /// What.
+    pub event: RunEvent,
+    /// The pipeline's number.
+    pub pipeline: u32,
+    /// The run: the seq of the record that triggered it; 0 in [`RunEvent::Requested`], whose own
+    /// seq it is.
+    pub run: u64,
+    /// The engine's.
+    pub body: &'a [u8],
+}
+
+/// What a run's record tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum RunEvent {
+    /// Something other than a value asks for a run; the body is its trigger.
+    Requested = 1,
+    /// The run had effects (values, state), which stand in the same append; it goes on.
+    Progress = 2,
+    /// As progress, and it has ended.
+    Ended = 3,
+    /// An unfinished run with all that it needs, so that what is before this record may go.
+    Carried = 4,
+}
+
+impl RunEvent {
+    /// The event with this code.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            1 => Self::Requested,
+            2 => Self::Progress,
+            3 => Self::Ended,
+            4 => Self::Carried,
+            _ => return None,
+        })
+    }
 }
 
 /// Why bytes are not a record.
@@ -134,6 +181,10 @@ impl Record<'_> {
             Self::Ledger(json) => tagged(out, 6, &[json]),
             Self::Started { at } => tagged(out, 7, &[&at.0.to_le_bytes()]),
             Self::Stopped { at } => tagged(out, 8, &[&at.0.to_le_bytes()]),
+            Self::Run(RunRecord { event, pipeline, run, body }) => {
+                let event = [*event as u8];
+                tagged(out, 9, &[&event, &pipeline.to_le_bytes(), &run.to_le_bytes(), body]);
+            }
         }
     }
 }
@@ -164,6 +215,12 @@ impl<'a> Record<'a> {
             6 => return Ok(Self::Ledger(rest)),
             7 => Self::Started { at: Timestamp(fields.i64().ok_or(damaged)?) },
             8 => Self::Stopped { at: Timestamp(fields.i64().ok_or(damaged)?) },
+            9 => {
+                let event = fields.u8().and_then(RunEvent::from_code).ok_or(damaged)?;
+                let pipeline = fields.u32().ok_or(damaged)?;
+                let run = fields.u64().ok_or(damaged)?;
+                return Ok(Self::Run(RunRecord { event, pipeline, run, body: fields.0 }));
+            }
             kind => return Err(RecordError::UnknownKind { kind }),
         };
         if fields.0.is_empty() { Ok(record) } else { Err(damaged) }
@@ -177,7 +234,7 @@ impl<'a> SampleRecord<'a> {
         let (fixed, bits) = head.split_at_mut(SAMPLE_HEAD_BYTES);
         let flags = if self.has_source_time { FLAG_SOURCE_TIME } else { 0 };
         let fields: [&[u8]; 6] = [
-            &[1, self.value.kind() as u8, flags, 0],
+            &[1, self.value.kind() as u8, flags, self.hops],
             &self.tag.0.to_le_bytes(),
             &self.client.0.to_le_bytes(),
             &self.quality.0.to_le_bytes(),
@@ -206,7 +263,7 @@ impl<'a> SampleRecord<'a> {
         let mut fields = Fields(rest);
         let kind = Kind::from_code(fields.u8()?)?;
         let flags = fields.u8()?;
-        let _reserved = fields.u8()?;
+        let hops = fields.u8()?;
         let tag = TagId(fields.u32()?);
         let client = ClientNumber(fields.u32()?);
         let quality = Quality(fields.u32()?);
@@ -222,7 +279,7 @@ impl<'a> SampleRecord<'a> {
             ValueRef::from_parts(kind, 0, std::str::from_utf8(fields.0).ok()?)
         };
         let has_source_time = flags & FLAG_SOURCE_TIME != 0;
-        Some(Self { tag, client, source_time, receive_time, quality, has_source_time, value })
+        Some(Self { tag, client, source_time, receive_time, quality, has_source_time, hops, value })
     }
 }
 
@@ -275,6 +332,7 @@ mod tests {
             receive_time: Timestamp(i64::MAX),
             quality: Quality::UNCERTAIN,
             has_source_time: true,
+            hops: 3,
             value,
         })
     }
@@ -305,6 +363,9 @@ mod tests {
         round_trip(Record::Ledger(b"[]"));
         round_trip(Record::Started { at });
         round_trip(Record::Stopped { at });
+        for event in [RunEvent::Requested, RunEvent::Progress, RunEvent::Ended, RunEvent::Carried] {
+            round_trip(Record::Run(RunRecord { event, pipeline: 4, run: u64::MAX, body: b"x" }));
+        }
     }
 
     #[test]

@@ -56,6 +56,8 @@ pub(super) struct Desk {
     counters: Arc<Counters>,
     number: ClientNumber,
     has_refused: bool,
+    /// How many pipelines its values have come through.
+    hops: u8,
     records: RecordBuf,
     client: Arc<Client>,
     /// Tags whose definitions are among the records.
@@ -72,6 +74,7 @@ impl Desk {
             gate,
             number: client.number,
             has_refused: false,
+            hops: 0,
             client,
             generation: 0,
             monotonic_nanos: 0,
@@ -95,6 +98,14 @@ impl Desk {
         self.workspace_bucket = self.gate.workspace_bucket(client.workspace);
         self.number = client.number;
         self.client = client;
+    }
+
+    pub(super) fn set_hops(&mut self, hops: u8) {
+        self.hops = hops;
+    }
+
+    pub(super) fn push_record(&mut self, record: &Record<'_>) {
+        self.records.push_with(|out| record.encode(out));
     }
 
     pub(super) fn begin(&mut self) {
@@ -216,6 +227,7 @@ impl Desk {
             receive_time: now,
             quality,
             has_source_time: sent.source_time.is_some(),
+            hops: self.hops,
             value: sent.value,
         })
     }

@@ -11,6 +11,7 @@ fn sample(time: i64, value: ValueRef<'_>) -> SampleRecord<'_> {
         receive_time: Timestamp(time),
         quality: Quality::GOOD,
         has_source_time: true,
+        hops: 0,
         value,
     }
 }

@@ -42,6 +42,7 @@ impl Record {
             receive_time: Timestamp(self.receive),
             quality: Quality(self.quality),
             has_source_time: self.given,
+            hops: 0,
             value: self.value.as_ref(),
         }
     }

@@ -50,6 +50,7 @@ fn bytes_per_value(given: bool, unit: i64) -> f64 {
                     receive_time: Timestamp(received),
                     quality: Quality::GOOD,
                     has_source_time: given,
+                    hops: 0,
                     value: ValueRef::Float(value),
                 },
             );

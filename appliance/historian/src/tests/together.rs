@@ -34,6 +34,7 @@ fn no_answer_misses_or_doubles_a_value_while_sealing() {
                         receive_time: Timestamp(START),
                         quality: Quality::GOOD,
                         has_source_time: true,
+                        hops: 0,
                         value,
                     };
                     guard.append(Seq(number as u64 + 1), &sample);

@@ -33,6 +33,7 @@ mod tests {
             receive_time: Timestamp(2_000_000_001),
             quality: Quality::UNCERTAIN,
             has_source_time: true,
+            hops: 0,
             value: ValueRef::UInt(u64::MAX),
         };
         assert_eq!(

@@ -78,6 +78,7 @@ fn records() -> Vec<Vec<u8>> {
             receive_time: at,
             quality: Quality::UNCERTAIN,
             has_source_time: true,
+            hops: 0,
             value,
         })
     });

@@ -42,6 +42,11 @@ const ADMISSION: &str = "millrace-admission";
 const CATALOG: &str = "millrace-catalog";
 const BROKER: &str = "millrace-broker";
 const HISTORIAN: &str = "millrace-historian";
+const FLOW: &str = "millrace-flow";
+const ENGINE: &str = "millrace-engine";
+const QUICKJS: &str = "millrace-engine-quickjs";
+const ACTIONS: &str = "millrace-actions";
+const RUNS: &str = "millrace-runs";
 const API: &str = "millrace-api";
 const SERVICE: &str = "millrace-service";
 const LAB: &str = "millrace-lab";
@@ -63,29 +68,38 @@ pub(super) const RULES: Rules = Rules {
         Crate { name: CATALOG, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
         Crate { name: BROKER, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
         Crate { name: HISTORIAN, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
+        Crate { name: FLOW, tier: 1, may_use: &[MODEL] },
+        Crate { name: RUNS, tier: 1, may_use: &[MODEL, SUPERVISOR] },
+        Crate { name: ENGINE, tier: 2, may_use: &[MODEL, SUPERVISOR, JOURNAL, FLOW] },
+        Crate { name: QUICKJS, tier: 3, may_use: &[MODEL, SUPERVISOR, FLOW, ENGINE] },
+        Crate { name: ACTIONS, tier: 3, may_use: &[MODEL, SUPERVISOR, FLOW, ENGINE] },
         Crate { name: CONTRACT, tier: 2, may_use: &[] },
         Crate { name: CLIENT, tier: 3, may_use: &[CONTRACT] },
-        Crate { name: API, tier: 3, may_use: &[MODEL, CONTRACT, SUPERVISOR, ACCESS] },
+        Crate { name: API, tier: 3, may_use: &[MODEL, FLOW, CONTRACT, SUPERVISOR, ACCESS] },
         Crate {
             name: SERVICE,
             tier: 4,
             may_use: &[
                 MODEL, CONTRACT, CLIENT, JOURNAL, SUPERVISOR, ACCESS, ADMISSION, CATALOG, BROKER,
-                HISTORIAN, API,
+                HISTORIAN, API, FLOW, ENGINE, QUICKJS, ACTIONS, RUNS,
             ],
         },
         // They see the appliance as a black box.
-        Crate { name: LAB, tier: 4, may_use: &[MODEL, CONTRACT, CLIENT] },
-        Crate { name: HARNESS, tier: 4, may_use: &[MODEL, CONTRACT, CLIENT] },
+        Crate { name: LAB, tier: 4, may_use: &[MODEL, FLOW, CONTRACT, CLIENT] },
+        Crate { name: HARNESS, tier: 4, may_use: &[MODEL, FLOW, CONTRACT, CLIENT] },
         // It throws bytes at the parsers themselves.
         Crate {
             name: "millrace-fuzz",
             tier: 4,
-            may_use: &[MODEL, CONTRACT, JOURNAL, ACCESS, ADMISSION, CATALOG, BROKER, HISTORIAN],
+            may_use: &[MODEL, CONTRACT, JOURNAL, ACCESS, ADMISSION, CATALOG, BROKER, HISTORIAN, FLOW],
         },
     ],
     owners: &[
-        ("rusqlite", &[CATALOG]),
+        ("rusqlite", &[CATALOG, RUNS, ACTIONS]),
+        ("rquickjs", &[QUICKJS]),
+        ("sqlx", &[ACTIONS]),
+        ("lettre", &[ACTIONS]),
+        ("cron", &[ENGINE]),
         ("parquet", &[HISTORIAN]),
         ("zstd", &[HISTORIAN]),
         ("axum", &[API]),
@@ -94,8 +108,8 @@ pub(super) const RULES: Rules = Rules {
         ("rcgen", &[API]),
         ("argon2", &[ACCESS]),
         ("blake3", &[ACCESS]),
-        ("reqwest", &[CLIENT, HARNESS]),
-        ("rumqttc", &[SERVICE]),
+        ("reqwest", &[CLIENT, HARNESS, ACTIONS]),
+        ("rumqttc", &[SERVICE, ACTIONS]),
         ("toml", &[SERVICE]),
         ("clap", &[SERVICE, LAB, "millrace-xtask"]),
         ("tracing-subscriber", &[SERVICE]),
@@ -105,6 +119,8 @@ pub(super) const RULES: Rules = Rules {
     ],
     free_of: &[
         (MODEL, NOT_IN_SHARED),
+        (FLOW, NOT_IN_SHARED),
+        (ENGINE, &["rquickjs", "reqwest", "sqlx", "rusqlite", "axum"]),
         (CONTRACT, NOT_IN_SHARED),
         (JOURNAL, &["tokio", "serde_json"]),
         (ADMISSION, &["rusqlite", "parquet", "axum", "rustls"]),
@@ -113,7 +129,7 @@ pub(super) const RULES: Rules = Rules {
         (CATALOG, &["parquet", "axum", "rustls"]),
         ("millrace-xtask", &["tokio", "serde"]),
     ],
-    heavy: &[SERVICE, CLIENT, LAB, HARNESS],
+    heavy: &[SERVICE, CLIENT, LAB, HARNESS, ACTIONS, QUICKJS],
     heavy_engines: &[
         "libduckdb-sys",
         "tauri",

@@ -1,0 +1,1 @@
+//! What pipeline steps do outside the box: HTTP, SQL, MQTT, mail, files.

@@ -1,0 +1,1 @@
+//! Run history and the durable state of pipelines, in SQLite.

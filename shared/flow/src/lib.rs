@@ -1,0 +1,12 @@
+//! The pipeline document: steps, wires, edits, rules, and the data that flows.
+//!
+//! One crate for the browser and the appliance, so that what the designer accepts is what can be
+//! deployed. No files, clocks or threads.
+#![deny(missing_docs)]
+
+pub mod case;
+pub mod data;
+pub mod document;
+
+pub use data::{Data, Map};
+pub use document::Document;
