@@ -9,6 +9,7 @@ pub(crate) mod client;
 pub(crate) mod crowd;
 pub(crate) mod frame;
 pub(crate) mod handle;
+pub(crate) mod listener;
 pub(crate) mod phase;
 pub(crate) mod resend;
 pub(crate) mod run;

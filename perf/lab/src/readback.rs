@@ -86,6 +86,18 @@ pub(crate) fn read_back(
     from: i64,
     each: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Comparison> {
+    read_back_below(http, "", entries, tags, from, each)
+}
+
+/// As [`read_back`], of the topics below `prefix` that have the same paths.
+pub(crate) fn read_back_below(
+    http: &mut Http,
+    prefix: &str,
+    entries: &[Entry],
+    tags: u32,
+    from: i64,
+    each: &mut dyn FnMut() -> Result<()>,
+) -> Result<Comparison> {
     let mut by_topic: BTreeMap<u32, Vec<Entry>> = BTreeMap::new();
     for entry in entries {
         by_topic.entry(entry.topic).or_default().push(*entry);
@@ -94,7 +106,7 @@ pub(crate) fn read_back(
     let mut all = Comparison::default();
     for (topic, entries) in by_topic {
         each()?;
-        let name = path((topic / tags) as usize, topic % tags);
+        let name = format!("{prefix}{}", path((topic / tags) as usize, topic % tags));
         let found = fetch(http, &name, from)?;
         all.add(compare(topic, &name, &entries, &found, counter_first));
     }

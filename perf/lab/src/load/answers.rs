@@ -80,7 +80,7 @@ impl Crowd {
                     entry.refused = reason >= 0x80;
                 });
             }
-            Packet::Publish { correlation, payload } => {
+            Packet::Publish { correlation, payload, .. } => {
                 let stored = !payload.starts_with(b"{\"stored\":false");
                 self.tally.verdict(correlation.unwrap_or(now), now, stored);
             }

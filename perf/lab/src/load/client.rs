@@ -178,6 +178,8 @@ mod tests {
             keep: Keep::Nothing,
             book: None,
             server_pid: None,
+            beside_pids: Vec::new(),
+            live: None,
             resend_ms: None,
         }
     }

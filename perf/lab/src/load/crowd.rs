@@ -19,6 +19,7 @@ use rustix::time::{
 use super::book::Book;
 use super::client::{Client, Slot, State};
 use super::frame::{self, Message};
+use super::listener::Listener;
 use super::schedule::Schedule;
 use super::spec::Spec;
 use super::tally::{RunClock, Tally};
@@ -28,6 +29,8 @@ const EVENTS_MAX: usize = 64;
 const READ_BYTES: usize = 64 * 1024;
 /// The timer's key; clients have their number.
 const TIMER: u64 = u64::MAX;
+/// The live subscriber's key.
+const LISTENER: u64 = u64::MAX - 1;
 /// Clients that connect at once: below every listener's backlog.
 const CONNECTING_MAX: usize = 100;
 
@@ -39,6 +42,7 @@ pub(crate) struct Crowd {
     pub(crate) tally: Tally,
     pub(crate) book: Book,
     pub(crate) schedule: Option<Schedule>,
+    pub(crate) listener: Option<Listener>,
     /// Clients whose connection is gone.
     pub(crate) offline: usize,
     /// Values in flight of all clients.
@@ -74,6 +78,7 @@ impl Crowd {
             tally: Tally::default(),
             book: Book::new(spec.keep, topics),
             schedule: None,
+            listener: None,
             offline: clients.len(),
             in_flight: 0,
             close_reason: None,
@@ -117,6 +122,40 @@ impl Crowd {
         Ok(())
     }
 
+    /// Starts the live subscriber, if the run has one.
+    pub(crate) fn listen(&mut self) -> Result<()> {
+        let Some(live) = &self.spec.live else { return Ok(()) };
+        let topics = self.clients.len() * self.spec.tags as usize;
+        let listener = Listener::start(self.spec.address, live, topics)?;
+        let data = epoll::EventData::new_u64(LISTENER);
+        epoll::add(&self.epoll, &listener.stream, data, epoll::EventFlags::IN)
+            .context("watch the subscriber's socket")?;
+        self.listener = Some(listener);
+        Ok(())
+    }
+
+    /// Reads what the live subscriber got.
+    fn hear(&mut self) -> Result<()> {
+        let Self { listener, read_buffer, clock, tally, clients, spec, schedule, .. } = self;
+        let Some(listener) = listener.as_mut().filter(|listener| !listener.is_gone) else {
+            return Ok(());
+        };
+        let tags = u64::from(spec.tags);
+        // The counter goes up by one per round over a client's tags.
+        let due_of = |topic: usize, counter: u64| {
+            let client = topic / spec.tags as usize;
+            let tag = topic as u64 % tags;
+            let value = counter.checked_sub(spec.counter_first)? * tags + tag;
+            let number = value.checked_sub(clients.get(client)?.sent_before)?;
+            Some(schedule.as_ref()?.due_of(client, number))
+        };
+        listener.read(read_buffer, clock, tally, &due_of)?;
+        if listener.is_gone {
+            epoll::delete(&self.epoll, &listener.stream).context("leave the subscriber")?;
+        }
+        Ok(())
+    }
+
     /// Makes `count` more values of `client` due, and sends what its window allows.
     pub(crate) fn due(&mut self, client: usize, count: u64) {
         if let Some(found) = self.clients.get_mut(client) {
@@ -156,6 +195,10 @@ impl Crowd {
         }
         for event in &events {
             let key = event.data.u64();
+            if key == LISTENER {
+                self.hear()?;
+                continue;
+            }
             let Some(client) = usize::try_from(key).ok().filter(|_| key != TIMER) else { continue };
             let flags = event.flags;
             if flags.contains(epoll::EventFlags::OUT) {

@@ -32,7 +32,7 @@ pub(crate) enum Packet<'a> {
     Connack { reason: u8 },
     Suback { reason: u8 },
     Puback { packet_id: u16, reason: u8 },
-    Publish { correlation: Option<u64>, payload: &'a [u8] },
+    Publish { packet_id: Option<u16>, correlation: Option<u64>, payload: &'a [u8] },
     Disconnect { reason: u8 },
     Other,
 }
@@ -72,11 +72,22 @@ pub(crate) fn connect(into: &mut Vec<u8>, client_id: &str, sign_in: Option<(&str
 
 /// Appends a SUBSCRIBE of one filter at QoS 0.
 pub(crate) fn subscribe(into: &mut Vec<u8>, packet_id: u16, filter: &str) {
+    subscribe_at(into, packet_id, filter, 0);
+}
+
+/// Appends a PUBACK: success.
+pub(crate) fn puback(into: &mut Vec<u8>, packet_id: u16) {
+    let [high, low] = packet_id.to_be_bytes();
+    into.extend_from_slice(&[0x40, 2, high, low]);
+}
+
+/// Appends a SUBSCRIBE of one filter.
+pub(crate) fn subscribe_at(into: &mut Vec<u8>, packet_id: u16, filter: &str, qos: u8) {
     let mut body = Vec::with_capacity(64);
     body.extend_from_slice(&packet_id.to_be_bytes());
     body.push(0);
     push_text(&mut body, filter.as_bytes());
-    body.push(0);
+    body.push(qos);
     push_packet(into, 0x82, &body);
 }
 
@@ -155,13 +166,15 @@ pub(crate) fn read_u16(bytes: &[u8]) -> Option<u16> {
 fn read_publish(first: u8, body: &[u8]) -> Option<Packet<'_>> {
     let topic_bytes = usize::from(read_u16(body)?);
     let mut rest = body.get(2 + topic_bytes..)?;
+    let mut packet_id = None;
     if first & 0x06 != 0 {
+        packet_id = Some(read_u16(rest)?);
         rest = rest.get(2..)?;
     }
     let (length, length_bytes) = read_length(rest).ok()??;
     let properties = rest.get(length_bytes..length_bytes + length)?;
     let payload = rest.get(length_bytes + length..)?;
-    Some(Packet::Publish { correlation: read_correlation(properties), payload })
+    Some(Packet::Publish { packet_id, correlation: read_correlation(properties), payload })
 }
 
 /// Walks the properties that a verdict may carry.

@@ -103,7 +103,7 @@ fn paced(
             now = crowd.clock.now();
         }
         if open.is_none() && now >= opens {
-            open = Some(Mark::take(&crowd.clock, &crowd.tally, crowd.spec.server_pid));
+            open = Some(mark(crowd));
             tell(Event::Measuring);
         }
         if now >= closes || lost(crowd)? {
@@ -111,7 +111,7 @@ fn paced(
         }
         crowd.poll_until(plan.due(event).min(closes))?;
     }
-    let close = Mark::take(&crowd.clock, &crowd.tally, crowd.spec.server_pid);
+    let close = mark(crowd);
     let open = open.unwrap_or_else(|| close.clone());
     if crowd.offline == 0 {
         drain(crowd)?;
@@ -119,9 +119,15 @@ fn paced(
     Ok(Window { open, close, offered: plan.values_between(opens, closes) })
 }
 
+/// Counters of the load and of its server now.
+fn mark(crowd: &Crowd) -> Mark {
+    let spec = &crowd.spec;
+    Mark::take(&crowd.clock, &crowd.tally, spec.server_pid, &spec.beside_pids)
+}
+
 fn unpaced(crowd: &mut Crowd, tell: &mut dyn FnMut(Event)) -> Result<Window> {
     crowd.tally.window = (0, u64::MAX);
-    let open = Mark::take(&crowd.clock, &crowd.tally, crowd.spec.server_pid);
+    let open = mark(crowd);
     tell(Event::Measuring);
     let each = crowd.spec.values_per_client;
     for client in 0..crowd.clients.len() {
@@ -130,7 +136,7 @@ fn unpaced(crowd: &mut Crowd, tell: &mut dyn FnMut(Event)) -> Result<Window> {
     }
     let limit = crowd.clock.now() + nanos(UNPACED_LIMIT);
     wait_for_answers(crowd, limit)?;
-    let close = Mark::take(&crowd.clock, &crowd.tally, crowd.spec.server_pid);
+    let close = mark(crowd);
     Ok(Window { open, close, offered: each * crowd.clients.len() as u64 })
 }
 
@@ -139,7 +145,10 @@ pub(crate) fn drain(crowd: &mut Crowd) -> Result<()> {
     let limit = crowd.clock.now() + nanos(DRAIN_LIMIT);
     while crowd.clock.now() < limit && !lost(crowd)? {
         let verdicts = crowd.tally.verdicts >= crowd.tally.verdicts_asked;
-        let acknowledged = crowd.in_flight == 0;
+        let derived = crowd.listener.as_ref().is_none_or(|listener| {
+            listener.is_gone || listener.arrived >= crowd.tally.acknowledged
+        });
+        let acknowledged = crowd.in_flight == 0 && derived;
         // A server without verdicts never sends any: the first second shows it.
         if acknowledged && (verdicts || crowd.clock.now() + 9_000_000_000 > limit) {
             return Ok(());

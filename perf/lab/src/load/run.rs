@@ -35,6 +35,7 @@ fn run_spec(tell: &mut dyn FnMut(Event)) -> Result<Report> {
     let spec: Spec = serde_json::from_reader(io::stdin().lock()).context("read the spec")?;
     let mut crowd = Crowd::new(spec)?;
     let begin = crowd.clock.now();
+    crowd.listen()?;
     crowd.connect_all(CONNECT_LIMIT)?;
     let connect_ms = (crowd.clock.now() - begin) as f64 / 1e6;
     tell(Event::Connected);
@@ -79,6 +80,12 @@ fn report(crowd: &Crowd, window: Option<&Window>) -> Report {
     let server = close.server.cpu.saturating_sub(open.server.cpu);
     let busy = close.cores.busy.saturating_sub(open.cores.busy);
     let stolen = close.cores.stolen.saturating_sub(open.cores.stolen);
+    if let Some(listener) = &crowd.listener {
+        report.derived = Some(latency(&tally.derived));
+        report.derived_arrived = listener.arrived;
+        report.derived_repeated = listener.repeated;
+        report.derived_overtaken = listener.overtaken;
+    }
     report.window_s = seconds;
     report.window_offered = *offered;
     report.window_sent = close.sent - open.sent;

@@ -48,6 +48,13 @@ pub(crate) struct Credential {
     pub(crate) secret: Option<String>,
 }
 
+/// A subscriber of what pipelines derive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Live {
+    pub(crate) credential: Credential,
+    pub(crate) filter: String,
+}
+
 /// A whole run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Spec {
@@ -77,6 +84,12 @@ pub(crate) struct Spec {
     pub(crate) book: Option<PathBuf>,
     /// The server whose CPU is read at both ends of the measured window.
     pub(crate) server_pid: Option<u32>,
+    /// Further processes whose CPU counts as the server's.
+    #[serde(default)]
+    pub(crate) beside_pids: Vec<u32>,
+    /// A subscriber beside the devices.
+    #[serde(default)]
+    pub(crate) live: Option<Live>,
     /// When the server goes away: reconnect for so long, send again what was not acknowledged.
     pub(crate) resend_ms: Option<u64>,
 }
@@ -123,6 +136,11 @@ pub(crate) struct Report {
     pub(crate) verdict: Option<Latency>,
     pub(crate) verdicts_refused: u64,
     pub(crate) lag: Latency,
+    /// What the live subscriber saw: latency of values due in the window, and counts of all.
+    pub(crate) derived: Option<Latency>,
+    pub(crate) derived_arrived: u64,
+    pub(crate) derived_repeated: u64,
+    pub(crate) derived_overtaken: u64,
     pub(crate) generator_cpu_share: f64,
     pub(crate) server_cpu_us: f64,
     pub(crate) server_threads_us: Vec<(String, f64)>,

@@ -41,6 +41,8 @@ pub(crate) struct Tally {
     pub(crate) window: (u64, u64),
     pub(crate) ack: Histogram,
     pub(crate) verdict: Histogram,
+    /// From the due time of a value to the arrival of what a pipeline made of it.
+    pub(crate) derived: Histogram,
     pub(crate) lag: Histogram,
 }
 
@@ -69,6 +71,13 @@ impl Tally {
         }
         if self.is_in_window(due) {
             self.verdict.record(now.saturating_sub(due));
+        }
+    }
+
+    /// Counts the arrival of a value derived from one that was due at `due`.
+    pub(crate) fn derive(&mut self, due: u64, now: u64) {
+        if self.is_in_window(due) {
+            self.derived.record(now.saturating_sub(due));
         }
     }
 
@@ -109,9 +118,17 @@ pub(crate) struct Mark {
 
 impl Mark {
     /// Reads all counters now.
-    pub(crate) fn take(clock: &RunClock, tally: &Tally, server: Option<u32>) -> Self {
+    pub(crate) fn take(
+        clock: &RunClock,
+        tally: &Tally,
+        server: Option<u32>,
+        beside: &[u32],
+    ) -> Self {
         // A server that has just gone ends the run by its closed connections, with a reason.
-        let server = server.and_then(|pid| process::usage(pid).ok()).unwrap_or_default();
+        let mut server = server.and_then(|pid| process::usage(pid).ok()).unwrap_or_default();
+        for other in beside.iter().filter_map(|pid| process::cpu(*pid).ok()) {
+            server.cpu += other;
+        }
         Self {
             at: clock.now(),
             sent: tally.sent,

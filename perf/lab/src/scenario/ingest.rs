@@ -137,6 +137,7 @@ impl<'a> Bench<'a> {
             book: Some(book.clone()),
             resend_ms: None,
             generator_cpu_max: self.generator_cpu_max,
+            ..Wish::default()
         };
         let place = Place {
             load_core: self.options.common.cpus.load,

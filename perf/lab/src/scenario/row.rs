@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::load::handle::Load;
-use crate::load::spec::{Event, Keep, Payload, Report, Spec};
+use crate::load::spec::{Event, Keep, Live, Payload, Report, Spec};
 use crate::measure::bottleneck::{self, Limit};
 use crate::measure::machine::{self, DiskCounters};
 use crate::measure::process;
@@ -49,6 +49,10 @@ pub(crate) struct Wish {
     pub(crate) book: Option<PathBuf>,
     pub(crate) resend_ms: Option<u64>,
     pub(crate) generator_cpu_max: f64,
+    /// A subscriber of what pipelines derive.
+    pub(crate) live: Option<Live>,
+    /// Further processes whose CPU counts as the server's.
+    pub(crate) beside_pids: Vec<u32>,
 }
 
 impl Default for Wish {
@@ -60,6 +64,8 @@ impl Default for Wish {
             book: None,
             resend_ms: None,
             generator_cpu_max: bottleneck::GENERATOR_CPU_MAX,
+            live: None,
+            beside_pids: Vec::new(),
         }
     }
 }
@@ -123,6 +129,8 @@ pub(crate) fn spec(target: &Target, plan: &Plan, wish: &Wish) -> Spec {
         keep: wish.keep,
         book: wish.book.clone(),
         server_pid: Some(target.pid),
+        beside_pids: wish.beside_pids.clone(),
+        live: wish.live.clone(),
         resend_ms: wish.resend_ms,
     }
 }
