@@ -51,7 +51,12 @@ impl State {
                 self.workspaces.insert(workspace.number, workspace.clone());
             }
             Definition::Setting { name, value } => self.apply_setting(name, value),
-            Definition::Tag(_) | Definition::Audit(_) => {}
+            Definition::Tag(_)
+            | Definition::Audit(_)
+            | Definition::PipelineRevision(_)
+            | Definition::Deployment(_)
+            | Definition::PipelineRemoved(_)
+            | Definition::Secret(_) => {}
         }
         Ended::Nothing
     }

@@ -20,9 +20,9 @@ mod tests;
 mod worker;
 
 use crate::source::Source;
-use crate::store::{self, AuditLine, StoreError};
+use crate::store::{self, AuditLine, RevisionLine, StoreError};
 use millrace_journal::{Disk, Seq};
-use millrace_model::Definition;
+use millrace_model::{Definition, PipelineRevision};
 use millrace_supervisor::{Clock, Issues};
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
@@ -35,7 +35,7 @@ use thiserror::Error;
 /// Default of [`Config::queue_max`]: about 10 MB for tags as plants have them, and twice the first
 /// values of one client.
 const QUEUE_MAX: usize = 20_000;
-/// How long the reader of the audit trail waits for what is not yet written.
+/// How long a reader of the file waits for what is not yet written.
 const SETTLE_WAIT: Duration = Duration::from_secs(1);
 
 /// Settings of the catalog.
@@ -242,16 +242,51 @@ impl Catalog {
     /// # Errors
     /// When the file cannot be read at the moment.
     pub fn audit(&self, before: Option<Seq>, limit: usize) -> Result<Vec<AuditLine>, Error> {
+        self.settle_shortly();
+        store::read_audit(&self.path, before, limit).map_err(|error| self.unreadable(error))
+    }
+
+    /// The revisions of a pipeline below a number, newest first; waits shortly for those on their
+    /// way.
+    ///
+    /// # Errors
+    /// When the file cannot be read at the moment.
+    pub fn revisions(
+        &self,
+        pipeline: u32,
+        before: Option<u32>,
+        limit: usize,
+    ) -> Result<Vec<RevisionLine>, Error> {
+        self.settle_shortly();
+        store::read_revisions(&self.path, pipeline, before, limit)
+            .map_err(|error| self.unreadable(error))
+    }
+
+    /// One revision of a pipeline with its document, as long as it is kept.
+    ///
+    /// # Errors
+    /// When the file cannot be read at the moment.
+    pub fn revision(
+        &self,
+        pipeline: u32,
+        revision: u32,
+    ) -> Result<Option<PipelineRevision>, Error> {
+        self.settle_shortly();
+        store::read_revision(&self.path, pipeline, revision).map_err(|error| self.unreadable(error))
+    }
+
+    fn settle_shortly(&self) {
         if !self.settle(SETTLE_WAIT) {
-            tracing::debug!("The audit trail is read while newer entries are not stored yet.");
+            tracing::debug!("The catalog file is read while newer entries are not stored yet.");
         }
-        store::read_audit(&self.path, before, limit).map_err(|error| {
-            let (path, reason) = (self.path.clone(), error.to_string());
-            match error {
-                StoreError::Newer { found, known } => Error::Newer { path, found, known },
-                _ => Error::Unavailable { path, reason },
-            }
-        })
+    }
+
+    fn unreadable(&self, error: StoreError) -> Error {
+        let (path, reason) = (self.path.clone(), error.to_string());
+        match error {
+            StoreError::Newer { found, known } => Error::Newer { path, found, known },
+            _ => Error::Unavailable { path, reason },
+        }
     }
 
     /// Writes what waits, once, and ends the thread. After the journal was closed.

@@ -22,4 +22,4 @@ pub use marks::Marks;
 pub use namespace::{CreateError, Namespace, NewTag, TAG_NUMBER_MAX};
 pub use snapshot::{Definitions, SnapshotError, Snapshotter};
 pub use source::{JournalSource, ReadReport, Source, Take};
-pub use store::{AUDIT_ROWS_MAX, AuditLine, verify};
+pub use store::{AUDIT_ROWS_MAX, AuditLine, REVISIONS_MAX, RevisionLine, verify};

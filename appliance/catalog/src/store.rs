@@ -11,6 +11,7 @@
 
 mod audit;
 mod load;
+mod pipelines;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,8 @@ mod write;
 
 pub(crate) use audit::read as read_audit;
 pub use audit::{AUDIT_ROWS_MAX, AuditLine};
+pub use pipelines::{REVISIONS_MAX, RevisionLine};
+pub(crate) use pipelines::{read_revision, read_revisions};
 
 use millrace_journal::Seq;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension};

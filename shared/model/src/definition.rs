@@ -1,9 +1,10 @@
-//! Definitions: workspaces, tags, clients, people, audit entries.
+//! Definitions: workspaces, tags, clients, people, pipelines, secrets, audit entries.
 //!
 //! Each change of one is a journal record that carries the whole new state, so applying a record
 //! twice changes nothing, and the catalog can be rebuilt from the journal's latest snapshot.
 
 use crate::filter::Filter;
+use crate::pipeline::{Deployment, PipelineRemoved, PipelineRevision, Secret};
 use crate::tag::Tag;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -66,7 +67,7 @@ pub struct ApiClient {
 pub enum Role {
     /// Reads everything but secrets and audit.
     Viewer,
-    /// Also changes tags and clients.
+    /// Also changes tags, clients, pipelines and secrets.
     Engineer,
     /// Also changes people and settings, and reads the audit trail.
     Admin,
@@ -124,6 +125,14 @@ pub enum Definition {
         /// Its value.
         value: String,
     },
+    /// A revision of a pipeline.
+    PipelineRevision(PipelineRevision),
+    /// What runs of a pipeline.
+    Deployment(Deployment),
+    /// A pipeline is gone.
+    PipelineRemoved(PipelineRemoved),
+    /// A secret is set or gone.
+    Secret(Secret),
 }
 
 impl Definition {
@@ -139,5 +148,55 @@ impl Definition {
     /// What is wrong with the JSON.
     pub fn decode(body: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn pipelines_and_secrets_come_back_as_they_went_in() {
+        let (pipeline, workspace, at) = (7, WorkspaceNumber(1), Timestamp(i64::MIN));
+        let (by, note) = ("user:anna".to_owned(), "fa\"ster\n".to_owned());
+        let document: Arc<str> = "{\"millrace\":1,\"name\":\"ä\"}".into();
+        let name = "oee-counter".to_owned();
+        for definition in [
+            Definition::PipelineRevision(PipelineRevision {
+                pipeline,
+                workspace,
+                name: name.clone(),
+                revision: u32::MAX,
+                at,
+                author: by.clone(),
+                note: note.clone(),
+                document,
+            }),
+            Definition::Deployment(Deployment {
+                pipeline,
+                workspace,
+                revision: Some(3),
+                previous: None,
+                at,
+                by: by.clone(),
+                note,
+            }),
+            Definition::PipelineRemoved(PipelineRemoved {
+                pipeline,
+                workspace,
+                name: name.clone(),
+                at,
+                by: by.clone(),
+            }),
+            Definition::Secret(Secret { workspace, name, sealed: None, at, by }),
+        ] {
+            assert_eq!(Definition::decode(&definition.encode()).unwrap(), definition);
+        }
+    }
+
+    #[test]
+    fn what_a_later_version_defines_is_an_error_and_no_panic() {
+        assert!(Definition::decode(b"{\"define\":\"hologram\",\"number\":1}").is_err());
     }
 }

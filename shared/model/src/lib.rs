@@ -13,6 +13,7 @@ pub mod filter;
 pub mod json;
 pub mod ledger;
 pub mod limits;
+pub mod pipeline;
 pub mod quality;
 pub mod record;
 pub mod refusal;
@@ -28,6 +29,7 @@ pub use definition::{
 };
 pub use filter::Filter;
 pub use ledger::LedgerCounts;
+pub use pipeline::{Deployment, PipelineRemoved, PipelineRevision, Secret};
 pub use quality::Quality;
 pub use record::{Record, RunEvent, RunRecord, SampleRecord};
 pub use refusal::{Reason, Refusal};

@@ -165,7 +165,12 @@ pub(super) fn state(definitions: &[Definition]) -> Vec<String> {
             Definition::Person(person) => format!("person {}", person.name),
             Definition::Workspace(workspace) => format!("workspace {}", workspace.number.0),
             Definition::Setting { name, .. } => format!("setting {name}"),
-            Definition::Audit(_) => continue,
+            Definition::PipelineRevision(row) => {
+                format!("revision {}.{}", row.pipeline, row.revision)
+            }
+            Definition::Deployment(row) => format!("deployment {}", row.pipeline),
+            Definition::Secret(secret) => format!("secret {}", secret.name),
+            Definition::PipelineRemoved(_) | Definition::Audit(_) => continue,
         };
         last.insert(key, format!("{definition:?}"));
     }

@@ -33,10 +33,11 @@ impl Store {
         self.rows(clients, &mut all, |row| client(row, &mut filters).map(Definition::Client))?;
         let people = "SELECT name, password_hash, role, created_ns, disabled_ns FROM people";
         self.rows(people, &mut all, |row| person(row).map(Definition::Person))?;
+        self.load_pipelines(&mut all)?;
         Ok(all)
     }
 
-    fn rows(
+    pub(super) fn rows(
         &self,
         sql: &str,
         into: &mut Vec<Definition>,

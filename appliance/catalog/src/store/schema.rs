@@ -8,7 +8,8 @@
 use crate::store::StoreError;
 use rusqlite::{Connection, TransactionBehavior};
 
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
     CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE workspaces (
         number INTEGER PRIMARY KEY,
@@ -64,7 +65,38 @@ const STEPS: &[&str] = &["
         from_address TEXT
     );
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-"];
+    ",
+    "
+    CREATE TABLE pipeline_revisions (
+        pipeline INTEGER NOT NULL,
+        revision INTEGER NOT NULL,
+        workspace INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        at_ns INTEGER NOT NULL,
+        author TEXT NOT NULL,
+        note TEXT NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (pipeline, revision)
+    );
+    CREATE TABLE deployments (
+        pipeline INTEGER PRIMARY KEY,
+        workspace INTEGER NOT NULL,
+        deployed INTEGER,
+        previous INTEGER,
+        at_ns INTEGER NOT NULL,
+        by TEXT NOT NULL,
+        note TEXT NOT NULL
+    );
+    CREATE TABLE secrets (
+        workspace INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        sealed TEXT NOT NULL,
+        at_ns INTEGER NOT NULL,
+        by TEXT NOT NULL,
+        PRIMARY KEY (workspace, name)
+    ) WITHOUT ROWID;
+",
+];
 
 /// Runs the steps that are missing.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {

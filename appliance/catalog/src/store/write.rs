@@ -2,7 +2,7 @@
 //!
 //! **Invariants**: all of the group or nothing; writing a group twice changes nothing.
 
-use crate::store::{Store, StoreError, audit};
+use crate::store::{Store, StoreError, audit, pipelines};
 use millrace_journal::Seq;
 use millrace_model::{ApiClient, Definition, Filter, Person, Tag, Workspace};
 use rusqlite::{Connection, TransactionBehavior, params};
@@ -45,6 +45,10 @@ fn write_one(db: &Connection, seq: Seq, definition: &Definition) -> Result<(), S
             db.prepare_cached(sql)?.execute([name, value])?;
             Ok(())
         }
+        Definition::PipelineRevision(revision) => pipelines::write_revision(db, revision),
+        Definition::Deployment(deployment) => pipelines::write_deployment(db, deployment),
+        Definition::PipelineRemoved(removed) => pipelines::remove(db, removed),
+        Definition::Secret(secret) => pipelines::write_secret(db, secret),
     }
 }
 
