@@ -6,6 +6,12 @@
 #![deny(missing_docs)]
 
 pub mod accessor;
+pub mod compile;
+pub mod json;
 pub mod script;
 pub mod services;
+pub mod state;
 pub mod step;
+
+pub use compile::{Compile, CompileFault, Compiler, Registry};
+pub use state::{StateEntry, StateStore};

@@ -1,0 +1,236 @@
+//! From a document's step to a compiled one.
+//!
+//! Each kind of step brings a function ([`Compile`]) that reads the step's fields through the
+//! [`Compiler`] and gives the compiled step. The [`Registry`] knows the functions by the kind's
+//! name; the core, the actions and tests fill it. Expressions become [`Field`]s: literals and plain
+//! paths stay in Rust, everything else is a function of the pipeline's [`Unit`].
+//!
+//! **Invariants**: compiling has no effects; a fault names the step and, if it is about one, the
+//! field.
+
+mod read;
+mod text;
+
+pub use text::{Part, split};
+
+use crate::accessor::Accessor;
+use crate::script::{Form, Function, Unit};
+use crate::step::{Field, Step};
+use millrace_flow::Data;
+use millrace_flow::document;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Compiles a step of one kind.
+pub type Compile = fn(&document::Step, &mut Compiler<'_>) -> Result<Arc<dyn Step>, CompileFault>;
+
+/// Most functions (scripts and expressions) of one pipeline.
+pub const FUNCTIONS_MAX: usize = 10_000;
+
+/// Why a step does not compile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("step `{step}`{}: {message}", field.as_ref().map(|field| format!(", field `{field}`")).unwrap_or_default())]
+pub struct CompileFault {
+    /// The step's id; empty if it is about the pipeline as a whole.
+    pub step: String,
+    /// The field, if it is about one.
+    pub field: Option<String>,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+/// The kinds that can be compiled.
+#[derive(Clone, Default)]
+pub struct Registry {
+    kinds: BTreeMap<&'static str, Compile>,
+}
+
+impl Registry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a kind; the last one of a name counts.
+    pub fn add(&mut self, kind: &'static str, compile: Compile) {
+        self.kinds.insert(kind, compile);
+    }
+
+    /// The function of a kind.
+    #[must_use]
+    pub fn get(&self, kind: &str) -> Option<Compile> {
+        self.kinds.get(kind).copied()
+    }
+
+    /// All kinds, sorted.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
+        self.kinds.keys().copied()
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.kinds.keys()).finish()
+    }
+}
+
+/// Reads one step's fields and collects its scripts. Typed readers are in `compile/read.rs`.
+pub struct Compiler<'a> {
+    id: &'a str,
+    step: &'a document::Step,
+    document: &'a document::Document,
+    unit: &'a mut Unit,
+}
+
+impl<'a> Compiler<'a> {
+    /// A compiler for one step of a document, which adds its functions to `unit`.
+    pub fn new(
+        id: &'a str,
+        step: &'a document::Step,
+        document: &'a document::Document,
+        unit: &'a mut Unit,
+    ) -> Self {
+        Self { id, step, document, unit }
+    }
+
+    /// The step's id.
+    #[must_use]
+    pub fn id(&self) -> &'a str {
+        self.id
+    }
+
+    /// The whole document.
+    #[must_use]
+    pub fn document(&self) -> &'a document::Document {
+        self.document
+    }
+
+    /// Whether a wire leaves this port.
+    #[must_use]
+    pub fn is_wired(&self, port: &str) -> bool {
+        self.document.wires.iter().any(|wire| wire.from == self.id && wire.port == port)
+    }
+
+    /// A fault of a field.
+    pub fn fault(&self, field: &str, message: impl Into<String>) -> CompileFault {
+        CompileFault { step: self.id.into(), field: Some(field.into()), message: message.into() }
+    }
+
+    /// A fault of the step.
+    pub fn step_fault(&self, message: impl Into<String>) -> CompileFault {
+        CompileFault { step: self.id.into(), field: None, message: message.into() }
+    }
+
+    /// Compiles any JSON: texts with `{{ ... }}` inside, at any depth, become evaluated.
+    ///
+    /// # Errors
+    /// An expression that has no end, or too many of them.
+    pub fn compile(&mut self, field: &str, value: &Value) -> Result<Field, CompileFault> {
+        Ok(match value {
+            Value::String(text) => self.compile_text(field, text)?,
+            Value::Array(items) => {
+                let fields = items
+                    .iter()
+                    .map(|item| self.compile(field, item))
+                    .collect::<Result<Vec<_>, _>>()?;
+                match fields.iter().map(literal).collect::<Option<Vec<Data>>>() {
+                    Some(literals) => Field::Literal(Data::List(literals.into())),
+                    None => Field::List(fields),
+                }
+            }
+            Value::Object(members) => {
+                let mut fields: Vec<(Arc<str>, Field)> = Vec::with_capacity(members.len());
+                for (name, member) in members {
+                    fields.push((name.as_str().into(), self.compile(field, member)?));
+                }
+                if fields.iter().all(|(_, field)| literal(field).is_some()) {
+                    Field::Literal(crate::json::data_of(value))
+                } else {
+                    Field::Map(fields)
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
+                Field::Literal(crate::json::data_of(value))
+            }
+        })
+    }
+
+    /// Compiles the source of one expression, without braces.
+    ///
+    /// # Errors
+    /// Too many functions.
+    pub fn compile_expression(&mut self, field: &str, source: &str) -> Result<Field, CompileFault> {
+        let source = source.trim();
+        if let Some(accessor) = Accessor::parse(source) {
+            return Ok(Field::Path(accessor));
+        }
+        // A JSON literal is a JavaScript literal of the same value, but for an object, which
+        // would need parentheses there as well and is rare.
+        if !source.starts_with('{')
+            && let Ok(value) = serde_json::from_str::<Value>(source)
+        {
+            return Ok(Field::Literal(crate::json::data_of(&value)));
+        }
+        self.add_function(field, Form::Expression, source).map(Field::Script)
+    }
+
+    fn compile_text(&mut self, field: &str, text: &str) -> Result<Field, CompileFault> {
+        let parts = split(text).map_err(|message| self.fault(field, message))?;
+        let mut fields = Vec::with_capacity(parts.len());
+        let is_whole = matches!(parts.as_slice(), [Part::Expression(_)]);
+        for part in parts {
+            fields.push(match part {
+                Part::Text(text) => Field::Literal(Data::Text(text.into())),
+                Part::Expression(source) => self.compile_expression(field, &source)?,
+            });
+        }
+        Ok(match (is_whole, fields.len()) {
+            (_, 0) => Field::Literal(Data::Text("".into())),
+            (true, _) => fields.pop().unwrap_or(Field::Literal(Data::Missing)),
+            (false, 1) if matches!(fields.first(), Some(Field::Literal(_))) => {
+                fields.pop().unwrap_or(Field::Literal(Data::Missing))
+            }
+            _ => Field::Template(fields),
+        })
+    }
+
+    fn add_function(
+        &mut self,
+        field: &str,
+        form: Form,
+        source: &str,
+    ) -> Result<usize, CompileFault> {
+        if source.trim().is_empty() {
+            return Err(self.fault(field, "holds an empty expression; write one or remove it"));
+        }
+        let known = self.unit.functions.iter().position(|known| {
+            known.step == self.id && known.form == form && known.source == source
+        });
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        if self.unit.functions.len() >= FUNCTIONS_MAX {
+            let message = format!("the pipeline has more than {FUNCTIONS_MAX} expressions");
+            return Err(self.fault(field, message));
+        }
+        self.unit.functions.push(Function {
+            step: self.id.into(),
+            field: field.into(),
+            form,
+            source: source.into(),
+        });
+        Ok(self.unit.functions.len() - 1)
+    }
+}
+
+fn literal(field: &Field) -> Option<Data> {
+    match field {
+        Field::Literal(data) => Some(data.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
