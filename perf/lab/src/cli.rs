@@ -7,9 +7,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
+use crate::scenario::beside::{self, BesideOptions};
+use crate::scenario::fleet::{self, FleetOptions};
 use crate::scenario::ingest::{self, IngestOptions};
 use crate::scenario::kill::{self, KillOptions};
 use crate::scenario::peers::{self, PeersOptions};
+use crate::scenario::pipelines::{self, PipelinesOptions};
 use crate::scenario::powercut::{self, PowercutOptions};
 use crate::{floor, launch, load, stop};
 
@@ -31,6 +34,12 @@ enum Scenario {
     Powercut(PowercutOptions),
     /// Appliance, mosquitto and floor under the same four loads.
     Peers(PeersOptions),
+    /// Pipeline classes: rate, latency, cost per run, read-back of what they derive.
+    Pipelines(PipelinesOptions),
+    /// Many pipelines, each run once a second: what they cost the disk and the memory.
+    Fleet(FleetOptions),
+    /// What deployed triggers cost the values that they do not want.
+    Beside(BesideOptions),
     /// Run the floor server alone.
     Floor {
         #[arg(long, default_value = "127.0.0.1:1883")]
@@ -66,6 +75,9 @@ pub(crate) fn run() -> Result<ExitCode> {
         Scenario::Kill(options) => kill::run(&options),
         Scenario::Powercut(options) => powercut::run(&options),
         Scenario::Peers(options) => peers::run(&options),
+        Scenario::Pipelines(options) => pipelines::run(&options),
+        Scenario::Fleet(options) => fleet::run(&options),
+        Scenario::Beside(options) => beside::run(&options),
         Scenario::Floor { .. } | Scenario::Load | Scenario::LaunchChild { .. } => {
             Ok(ExitCode::SUCCESS)
         }

@@ -57,6 +57,17 @@ impl Http {
         serde_json::from_slice(&answer.body).with_context(|| format!("read the answer of {path}"))
     }
 
+    /// PUT of JSON.
+    pub(crate) fn put_json(
+        &mut self,
+        path: &str,
+        body: &serde_json::Value,
+    ) -> Result<serde_json::Value> {
+        let answer = self.ask("PUT", path, Some(body.to_string()))?;
+        expect_success("PUT", path, &answer)?;
+        serde_json::from_slice(&answer.body).with_context(|| format!("read the answer of {path}"))
+    }
+
     fn ask(&mut self, method: &str, path: &str, body: Option<String>) -> Result<Answer> {
         let was_kept = self.stream.is_some();
         match self.exchange(method, path, body.as_deref()) {

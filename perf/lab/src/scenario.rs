@@ -1,10 +1,14 @@
 //! The scenarios: what a person asks the lab for.
 
+pub(crate) mod beside;
+pub(crate) mod fleet;
+pub(crate) mod flows;
 pub(crate) mod image;
 pub(crate) mod ingest;
 pub(crate) mod kill;
 pub(crate) mod options;
 pub(crate) mod peers;
+pub(crate) mod pipelines;
 pub(crate) mod powercut;
 pub(crate) mod round;
 pub(crate) mod row;

@@ -6,6 +6,7 @@
 pub(crate) mod appliance;
 pub(crate) mod floor;
 pub(crate) mod mosquitto;
+pub(crate) mod node_red;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;

@@ -304,8 +304,11 @@ mod tests {
         publish(&mut bytes, &Message { verdict: Some((b"v/c", 123_456_789)), ..message(b"a/b") });
         let (packet, length) = next(&bytes).unwrap().unwrap();
         assert_eq!(length, bytes.len());
-        let expected =
-            Packet::Publish { correlation: Some(123_456_789), payload: b"{\"value\": 17.0421}" };
+        let expected = Packet::Publish {
+            packet_id: None,
+            correlation: Some(123_456_789),
+            payload: b"{\"value\": 17.0421}",
+        };
         assert_eq!(packet, expected);
     }
 

@@ -12,6 +12,8 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 
 use super::frame::{self, FINGERPRINTS, Packet};
 use super::spec::Live;
@@ -139,13 +141,13 @@ impl Listener {
         if self.answer.is_empty() {
             return Ok(());
         }
-        match self.stream.write(&self.answer) {
+        match send(&self.stream, &self.answer, SendFlags::NOSIGNAL) {
             Ok(written) => {
                 self.answer.drain(..written);
                 Ok(())
             }
             // They go out with the next ones.
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(()),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(()),
             Err(_) => {
                 self.is_gone = true;
                 Ok(())

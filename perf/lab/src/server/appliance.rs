@@ -162,6 +162,25 @@ impl Appliance {
         Ok(made)
     }
 
+    /// Makes an API client that may subscribe to one filter and publish nothing.
+    pub(crate) fn create_subscriber(&self, filter: &str) -> Result<Credential> {
+        let wanted = json!({
+            "name": "lab-live",
+            "count": 1,
+            "workspace": "main",
+            "publish": [],
+            "subscribe": [filter],
+            "may_create": false,
+        });
+        let answer = self.http().post_json("/api/v1/clients", &wanted)?;
+        let id = answer.pointer("/clients/0/client/id").and_then(Value::as_str);
+        let secret = answer.pointer("/clients/0/secret").and_then(Value::as_str);
+        let (Some(user), Some(secret)) = (id, secret) else {
+            bail!("the made subscriber has no id or no secret: {answer}");
+        };
+        Ok(Credential { user: user.to_owned(), secret: Some(secret.to_owned()) })
+    }
+
     /// The ledger's totals.
     pub(crate) fn ledger(&self) -> Result<Value> {
         let ledger = self.http().get_json("/api/v1/ledger").context("read the ledger")?;

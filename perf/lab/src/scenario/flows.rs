@@ -1,0 +1,150 @@
+//! The pipelines that the lab deploys: the reference's classes as documents of ours.
+//!
+//! **Invariants**
+//! - Each derived value is its source's number on the twin topic, `twin/<path>`, so that a
+//!   subscriber and a read-back can tell where it came from.
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use crate::http::{Http, encode};
+
+/// Derived values lie below this.
+pub(crate) const TWIN: &str = "twin/";
+
+/// A class of pipeline (the reference's names in our words).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
+pub(crate) enum Class {
+    /// Trigger, set one field, publish.
+    PassThrough,
+    /// Trigger, about 20 ms of arithmetic in a script, publish.
+    Script,
+    /// Trigger, wait 20 ms, publish.
+    Waits,
+    /// As pass-through, one at a time in the order of arrival.
+    InOrder,
+}
+
+impl Class {
+    /// Its key in results.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::PassThrough => "pass_through",
+            Self::Script => "script",
+            Self::Waits => "waits",
+            Self::InOrder => "in_order",
+        }
+    }
+
+    /// Its name in pipelines' names.
+    pub(crate) fn slug(self) -> &'static str {
+        match self {
+            Self::PassThrough => "pass-through",
+            Self::Script => "script",
+            Self::Waits => "waits",
+            Self::InOrder => "in-order",
+        }
+    }
+
+    /// Runs a second to begin a climb at.
+    pub(crate) fn first_rate(self) -> f64 {
+        match self {
+            Self::PassThrough | Self::Waits | Self::InOrder => 2_000.0,
+            Self::Script => 20.0,
+        }
+    }
+}
+
+/// The document of a pipeline of this class on these tags. `turns` is the length of the script's
+/// loop.
+pub(crate) fn document(class: Class, name: &str, filters: &[String], turns: u64) -> Value {
+    let middle = match class {
+        Class::PassThrough | Class::InOrder => {
+            json!({ "kind": "set", "fields": { "values": { "line": "L1" } } })
+        }
+        Class::Script => {
+            let source = format!(
+                "let x = 1;\n\
+                 for (let i = 0; i < {turns}; i++) x = x * 1.0000001 + (i & 3) - 1.5;\n\
+                 return {{ value: $item.value, sum: x }};"
+            );
+            json!({ "kind": "javascript", "fields": { "code": source } })
+        }
+        Class::Waits => json!({ "kind": "wait", "fields": { "for_ms": 20 } }),
+    };
+    let order = if class == Class::InOrder { "in_order" } else { "parallel" };
+    json!({
+        "millrace": 1,
+        "name": name,
+        "settings": { "order": order },
+        "steps": {
+            "in": { "kind": "uns.subscribe", "fields": { "filters": filters } },
+            "middle": middle,
+            "out": {
+                "kind": "uns.publish",
+                "fields": { "path": format!("{TWIN}{{{{ $trigger.path }}}}"), "value": "{{ $item.value }}" }
+            }
+        },
+        "wires": [
+            { "from": "in", "port": "out", "to": "middle" },
+            { "from": "middle", "port": "out", "to": "out" }
+        ]
+    })
+}
+
+/// Stores a document and deploys it, by the calls that the designer makes.
+pub(crate) fn deploy(http: &mut Http, document: &Value) -> Result<()> {
+    let name = document.get("name").and_then(Value::as_str).context("a document has a name")?;
+    let at = format!("/api/v1/workspaces/main/pipelines/{}", encode(name));
+    http.put_json(&at, &json!({ "document": document, "note": "lab" }))
+        .with_context(|| format!("store the pipeline {name}"))?;
+    http.post_json(&format!("{at}/deploy"), &json!({}))
+        .with_context(|| format!("deploy the pipeline {name}"))?;
+    Ok(())
+}
+
+/// Takes the last revision of a pipeline into service again.
+pub(crate) fn redeploy(http: &mut Http, name: &str) -> Result<()> {
+    let at = format!("/api/v1/workspaces/main/pipelines/{}/deploy", encode(name));
+    http.post_json(&at, &json!({})).with_context(|| format!("deploy the pipeline {name}"))?;
+    Ok(())
+}
+
+/// Takes a pipeline out of service.
+pub(crate) fn undeploy(http: &mut Http, name: &str) -> Result<()> {
+    let at = format!("/api/v1/workspaces/main/pipelines/{}/undeploy", encode(name));
+    http.post_json(&at, &json!({})).with_context(|| format!("undeploy the pipeline {name}"))?;
+    Ok(())
+}
+
+/// Sum of a metric over all its labels.
+pub(crate) fn metric(http: &mut Http, name: &str) -> Result<f64> {
+    let answer = http.get("/metrics").context("read the metrics")?;
+    Ok(sum(&String::from_utf8_lossy(&answer.body), name))
+}
+
+fn sum(text: &str, name: &str) -> f64 {
+    text.lines()
+        .filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])))
+        .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_a_metric_over_its_labels_and_no_longer_name() {
+        let text = "# HELP a b\na{x=\"1\"} 2\na{x=\"2\"} 0.5\nab 7\na_total 9\n";
+        assert_eq!(sum(text, "a"), 2.5);
+    }
+
+    #[test]
+    fn a_document_names_its_twin_by_the_triggers_path() {
+        let filters = ["lab/d0001/+".to_owned()];
+        let document = document(Class::PassThrough, "p", &filters, 0);
+        let path = document.pointer("/steps/out/fields/path").and_then(Value::as_str);
+        assert_eq!(path, Some("twin/{{ $trigger.path }}"));
+    }
+}
