@@ -40,8 +40,6 @@ pub(super) fn run(place: &Place, args: &RunArgs) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
         .thread_name("network")
-        .on_thread_unpark(xp_unpark)
-        .on_thread_park(xp_park)
         .enable_all()
         .build()
         .context("start the runtime")?;
@@ -152,16 +150,5 @@ impl Signals {
             _ = self.interrupt.recv() => {}
             _ = self.shutdown.recv() => {}
         }
-    }
-}
-
-thread_local! { static XP: std::cell::Cell<Option<std::time::Instant>> = const { std::cell::Cell::new(None) }; }
-static XPT: std::sync::LazyLock<u64> = std::sync::LazyLock::new(|| std::env::var("XP_TICK_US").ok().and_then(|t| t.parse().ok()).unwrap_or(0));
-fn xp_unpark() { if *XPT > 0 { XP.set(Some(std::time::Instant::now())); } }
-fn xp_park() {
-    if *XPT == 0 { return; }
-    if let Some(at) = XP.get() {
-        let tick = std::time::Duration::from_micros(*XPT);
-        if let Some(rest) = tick.checked_sub(at.elapsed()) { std::thread::sleep(rest); }
     }
 }
