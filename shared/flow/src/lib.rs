@@ -7,6 +7,9 @@
 pub mod case;
 pub mod data;
 pub mod document;
+pub mod kind;
+pub mod kinds;
 
 pub use data::{Data, Map};
 pub use document::Document;
+pub use kind::{FieldForm, FieldSpec, Group, Kind};
