@@ -21,6 +21,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::config::Config;
 use crate::connection::{Connection, Stream};
 use crate::link::{Command, ConnectionInfo, Link};
+use crate::pace::{Network, Pace};
 use crate::shared::{Shared, Wiring};
 use crate::stats::{ConnectRefusal, Counters, RefusedConnect, Stats};
 use crate::sweep;
@@ -47,6 +48,7 @@ pub struct Broker {
 #[derive(Debug)]
 struct Inner {
     shared: Arc<Shared>,
+    network: Network,
     /// Taken by `run`, so that a stopped broker's ports are free.
     listeners: Mutex<Vec<Listener>>,
     local_addr: Option<SocketAddr>,
@@ -69,7 +71,7 @@ impl Broker {
     /// Binds the listeners; connections wait until [`Broker::run`].
     ///
     /// # Errors
-    /// An address that cannot be bound.
+    /// An address that cannot be bound, threads that cannot be started.
     pub async fn bind(config: Config, wiring: Wiring) -> io::Result<Self> {
         let mut listeners = Vec::new();
         let mut local_addr = None;
@@ -85,6 +87,11 @@ impl Broker {
             let tls = Some(TlsAcceptor::from(Arc::clone(server)));
             listeners.push(Listener { socket, tls });
         }
+        let pace = Pace::new(config.wake_interval);
+        let network = Network::start(&config, &pace)?;
+        if !config.wake_interval.is_zero() {
+            wiring.durable.after_commits(Box::new(move || pace.end_pauses()));
+        }
         let shared = Arc::new(Shared {
             config,
             wiring,
@@ -98,6 +105,7 @@ impl Broker {
         Ok(Self {
             inner: Arc::new(Inner {
                 shared,
+                network,
                 listeners: Mutex::new(listeners),
                 local_addr,
                 local_addr_tls,
@@ -167,10 +175,13 @@ impl Broker {
         shared.counters.accepted.fetch_add(1, Ordering::Relaxed);
         // One write a wake is done anyway; without this a second one would wait for the client's
         // delayed acknowledgement.
-        if let Err(error) = socket.set_nodelay(true) {
-            tracing::debug!(%from, %error, "The connection closed before it began.");
-            return;
-        }
+        let socket = match socket.set_nodelay(true).and_then(|()| socket.into_std()) {
+            Ok(socket) => socket,
+            Err(error) => {
+                tracing::debug!(%from, %error, "The connection closed before it began.");
+                return;
+            }
+        };
         let id = shared.connection_ids.fetch_add(1, Ordering::Relaxed);
         let link = Link::new(id, from, tls.is_some(), shared.now_second());
         if let Some(oldest) = shared.table.add(&link, shared.config.unauthenticated_max) {
@@ -180,6 +191,14 @@ impl Broker {
         if shared.is_stopping.load(Ordering::Acquire) {
             link.command(Command::Abort);
         }
+        let _on_network_threads = self.inner.network.enter();
+        let socket = match TcpStream::from_std(socket) {
+            Ok(socket) => socket,
+            Err(error) => {
+                tracing::warn!(%from, %error, "Cannot watch a connection.");
+                return;
+            }
+        };
         spawn::task("mqtt-connection", async move {
             let seat = seat;
             let stream = match tls {

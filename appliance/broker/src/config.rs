@@ -22,6 +22,9 @@ pub(crate) const CORRELATION_BYTES_MAX: usize = 1_024;
 /// Topic aliases of one client: three times the plant's 10 tags a device, and with the topic's
 /// length 32 KiB of memory at most.
 pub const TOPIC_ALIAS_MAXIMUM: u16 = 32;
+/// How long network threads let messages gather: half of the journal's commit interval, so that
+/// what was taken in one go is committed together.
+const WAKE_INTERVAL: Duration = Duration::from_millis(1);
 /// Bytes of the read buffer that each runtime thread shares among its connections.
 pub const READ_BUFFER_BYTES: usize = 32 * 1024;
 /// Output that waits for a client that does not read; above it the client is not read either.
@@ -61,6 +64,10 @@ pub struct Config {
     pub subscriptions_max: usize,
     /// Messages that wait for one slow subscriber; the oldest are dropped.
     pub subscriber_queue_max: usize,
+    /// Threads that connections live on; 0 = one less than there are cores, at least one.
+    pub threads: usize,
+    /// Shortest time from one wake of such a thread to the next; zero = each message wakes it.
+    pub wake_interval: Duration,
     /// Longest keep alive; an MQTT 5 client that wants a longer one or none is told this one.
     /// `None` = whatever the client wants.
     pub keep_alive_max: Option<Duration>,
@@ -81,6 +88,8 @@ impl Config {
             receive_maximum: RECEIVE_MAXIMUM_DEFAULT,
             subscriptions_max: 100,
             subscriber_queue_max: SUBSCRIBER_QUEUE_DEFAULT,
+            threads: 0,
+            wake_interval: WAKE_INTERVAL,
             keep_alive_max: None,
         }
     }

@@ -188,6 +188,11 @@ pub trait Durable: Send + Sync {
     fn durable(&self) -> Seq;
     /// Wakes `waker` once when a full journal has room again.
     fn wait_for_space(&self, waker: &Waker);
+    /// Calls `hook` after each commit, when all that waited for it have been woken. Who cannot
+    /// tell need not: then pauses last as long as they may.
+    fn after_commits(&self, hook: Box<dyn Fn() + Send + Sync>) {
+        drop(hook);
+    }
 }
 
 impl Durable for Journal {
@@ -197,5 +202,9 @@ impl Durable for Journal {
 
     fn wait_for_space(&self, waker: &Waker) {
         Self::wait_for_space(self, waker);
+    }
+
+    fn after_commits(&self, hook: Box<dyn Fn() + Send + Sync>) {
+        Self::after_commits(self, hook);
     }
 }

@@ -22,6 +22,7 @@ mod shared;
 mod table;
 
 mod connection;
+mod pace;
 mod sweep;
 
 mod broker;

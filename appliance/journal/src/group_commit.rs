@@ -16,6 +16,8 @@ use crate::frame::FRAME_HEAD_BYTES;
 use crate::record_buf::RecordBuf;
 use crate::seq::{Seq, SeqRange};
 use parking_lot::{Condvar, Mutex};
+use std::fmt;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -97,12 +99,12 @@ pub(crate) enum Turn {
     Finish,
 }
 
-#[derive(Debug)]
 pub(crate) struct Queue {
     durable: AtomicU64,
     limit_bytes: usize,
     inner: Mutex<Inner>,
     work: Condvar,
+    after_commits: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl Queue {
@@ -122,6 +124,7 @@ impl Queue {
                 durable_waiters: Vec::new(),
             }),
             work: Condvar::new(),
+            after_commits: OnceLock::new(),
         }
     }
 
@@ -270,7 +273,15 @@ impl Queue {
         let durable = std::mem::take(&mut inner.durable_waiters);
         drop(inner);
         space.into_iter().chain(durable).for_each(Waker::wake);
+        if let Some(hook) = self.after_commits.get() {
+            hook();
+        }
         batch.clear();
+    }
+
+    /// Gives the hook that is called at the end of `done`; the first one stays.
+    pub(crate) fn after_commits(&self, hook: Box<dyn Fn() + Send + Sync>) {
+        let _second = self.after_commits.set(hook);
     }
 
     /// For the writer: waits before the next attempt; a nudge or closing ends the wait.
@@ -322,6 +333,12 @@ impl Queue {
         if inner.batch.count == 0 && inner.next <= seq {
             inner.next = seq.next();
         }
+    }
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("durable", &self.durable()).finish_non_exhaustive()
     }
 }
 

@@ -114,6 +114,12 @@ impl Journal {
         self.shared.core.queue.wait_for_space(waker);
     }
 
+    /// Calls `hook` after each commit, on the writer's thread, when all that waited for it have
+    /// been woken. It must be short. There is one hook: the first that is given stays.
+    pub fn after_commits(&self, hook: Box<dyn Fn() + Send + Sync>) {
+        self.shared.core.queue.after_commits(hook);
+    }
+
     /// Appends, waiting for room, and waits for the commit. For writers off the hot path.
     ///
     /// # Errors
