@@ -83,6 +83,27 @@ pub trait ScriptHost: Send + Sync {
     /// A worker for the calling thread. Called once per thread, and again if the thread had to be
     /// given up.
     fn worker(&self) -> Box<dyn Worker>;
+
+    /// The workers that were given up since the last call because a script does not give their
+    /// thread back. The engine starts a new thread and worker for each and hands the pipelines of
+    /// the old one over; the pipeline at fault is quarantined already.
+    fn overruns(&self) -> Vec<Overrun> {
+        Vec::new()
+    }
+
+    /// Lets a quarantined pipeline run scripts again: it was deployed anew, or somebody said so.
+    fn release(&self, pipeline: u32) {
+        let _ = pipeline;
+    }
+}
+
+/// A worker that was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overrun {
+    /// [`Worker::number`] of the worker.
+    pub worker: u64,
+    /// The pipeline whose script it is stuck in.
+    pub pipeline: u32,
 }
 
 /// Runs functions on one thread.
@@ -104,6 +125,17 @@ pub trait Worker {
 
     /// Bytes of all warm runtimes, and how many there are.
     fn warm(&self) -> (u64, usize);
+
+    /// Number of this worker, for [`Overrun`].
+    fn number(&self) -> u64 {
+        0
+    }
+
+    /// Whether this worker was given up. If a call comes back all the same, its report is to be
+    /// dropped and the thread to be ended.
+    fn is_given_up(&self) -> bool {
+        false
+    }
 }
 
 /// The roots of what a script can name.
