@@ -22,7 +22,8 @@ use thiserror::Error as ThisError;
 /// Bytes of one chunk: small beside the journal's queue, so that values pass between chunks.
 const CHUNK_BYTES_MAX: usize = 64 * 1024;
 
-/// Gives the whole state: workspaces, tags, settings, clients, people. No audit entries.
+/// Gives the whole state: workspaces, tags, settings, clients, people, pipelines, secrets. No
+/// audit entries.
 pub trait Definitions: Send + Sync {
     /// The state as applied up to now.
     fn all(&self) -> Vec<Definition>;
@@ -176,6 +177,10 @@ impl<'a> Writer<'a> {
 
     fn push(&mut self, definition: &Definition) -> Result<(), SnapshotError> {
         let json = definition.encode();
+        // A long document does not share its append with others.
+        if self.in_chunk > 0 && self.records.len_bytes() + json.len() > CHUNK_BYTES_MAX {
+            self.close_chunk()?;
+        }
         self.records.push_with(|out| Record::Definition(&json).encode(out));
         self.in_chunk += 1;
         self.total += 1;

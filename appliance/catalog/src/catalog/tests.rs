@@ -8,8 +8,9 @@ use crate::source::Source as _;
 use crate::source::testing::MemoryJournal;
 use millrace_journal::RealDisk;
 use millrace_model::{
-    ApiClient, AuditEntry, ClientNumber, Filter, Kind, Person, Retention, Role, Schema, Tag, TagId,
-    Timestamp, Workspace, WorkspaceNumber,
+    ApiClient, AuditEntry, ClientNumber, Deployment, Filter, Kind, Person, PipelineRemoved,
+    PipelineRevision, Retention, Role, Schema, Secret, Tag, TagId, Timestamp, Workspace,
+    WorkspaceNumber,
 };
 use millrace_supervisor::TestClock;
 use rusqlite::Connection;
@@ -151,6 +152,42 @@ fn one_of_each() -> Vec<Definition> {
     ]
 }
 
+fn of_pipelines() -> Vec<Definition> {
+    vec![
+        Definition::Deployment(Deployment {
+            pipeline: 3,
+            workspace: WorkspaceNumber(1),
+            revision: Some(1),
+            previous: None,
+            at: Timestamp(4),
+            by: "local".into(),
+            note: "go".into(),
+        }),
+        revision(1, "{\"a\":\"ü'\"}"),
+        revision(2, "{}"),
+        Definition::Secret(Secret {
+            workspace: WorkspaceNumber(1),
+            name: "mes".into(),
+            sealed: Some("v1.AAAA".into()),
+            at: Timestamp(4),
+            by: "user:anna".into(),
+        }),
+    ]
+}
+
+fn revision(number: u32, document: &str) -> Definition {
+    Definition::PipelineRevision(PipelineRevision {
+        pipeline: 3,
+        workspace: WorkspaceNumber(1),
+        name: "oee".into(),
+        revision: number,
+        at: Timestamp(i64::from(number)),
+        author: "user:anna".into(),
+        note: "new".into(),
+        document: document.into(),
+    })
+}
+
 fn without_audit(definitions: &[Definition]) -> Vec<Definition> {
     definitions.iter().filter(|d| !matches!(d, Definition::Audit(_))).cloned().collect()
 }
@@ -197,11 +234,12 @@ fn everything_comes_back_as_it_was_stored() {
     assert_eq!(loaded.rebuilt, None, "a first start is not a rebuild");
     bench.commit(&catalog, &one_of_each());
     bench.commit(&catalog, &[client(2, Some(Timestamp(5))), tag(5, "press/p")]);
+    bench.commit(&catalog, &of_pipelines());
     assert!(catalog.settle(LIMIT));
     catalog.close();
-    assert_eq!(bench.journal.cursors().0, Seq(8), "the cursor follows");
+    assert_eq!(bench.journal.cursors().0, Seq(12), "the cursor follows");
     let (_, loaded) = bench.open();
-    assert_eq!((loaded.rebuilt, loaded.checkpoint), (None, Seq(8)));
+    assert_eq!((loaded.rebuilt, loaded.checkpoint), (None, Seq(12)));
     assert_eq!(state(&loaded.definitions), state(&bench.journal.changes()));
     assert!(bench.issues.list().is_empty());
 }
@@ -511,7 +549,7 @@ fn a_newer_file_is_refused_and_not_touched() {
     db.pragma_update(None, "user_version", 99).unwrap();
     drop(db);
     let refused = bench.try_open().unwrap_err();
-    assert!(matches!(refused, Error::Newer { found: 99, known: 1, .. }), "{refused}");
+    assert!(matches!(refused, Error::Newer { found: 99, known: 2, .. }), "{refused}");
     assert!(bench.quarantined().is_empty());
 }
 
@@ -688,4 +726,82 @@ fn the_files_are_readable_by_their_owner_only() {
         let mode = std::fs::metadata(bench.folder.path().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{name}: {mode:o}");
     }
+}
+
+#[test]
+fn older_revisions_are_in_the_file_alone_and_only_so_many() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    let deployed = |revision, previous| {
+        let (workspace, at, by) = (WorkspaceNumber(1), Timestamp(4), "local".to_owned());
+        let note = String::new();
+        let pipeline = 3;
+        Definition::Deployment(Deployment { pipeline, workspace, revision, previous, at, by, note })
+    };
+    bench.commit(&catalog, &[revision(1, "{1}"), revision(2, "{2}"), deployed(Some(2), Some(1))]);
+    for number in 3..=60 {
+        bench.commit(&catalog, &[revision(number, &format!("{{{number}}}"))]);
+    }
+    // Fifty behind the last one, and what runs and what ran before whatever their age.
+    let kept = catalog.revisions(3, None, 1_000).unwrap();
+    let numbers: Vec<u32> = kept.iter().map(|line| line.revision).collect();
+    let expected: Vec<u32> = (11..=60).rev().chain([2, 1]).collect();
+    assert_eq!(numbers, expected);
+    assert_eq!((kept[0].note.as_str(), kept[0].author.as_str()), ("new", "user:anna"));
+    let page = catalog.revisions(3, Some(12), 2).unwrap();
+    assert_eq!(page.iter().map(|line| line.revision).collect::<Vec<_>>(), [11, 2]);
+    assert_eq!(&*catalog.revision(3, 30).unwrap().unwrap().document, "{30}");
+    assert_eq!(catalog.revision(3, 10).unwrap(), None);
+    drop(catalog);
+    // A start loads what matters now.
+    let (catalog, loaded) = bench.open();
+    let pipelines = crate::Pipelines::default();
+    loaded.definitions.iter().for_each(|definition| pipelines.apply(definition));
+    let pipeline = pipelines.get(3).unwrap();
+    let held: Vec<u32> = pipeline.revisions().map(|row| row.revision).collect();
+    assert_eq!(held, [1, 2, 60]);
+    assert_eq!(pipeline.deployed().unwrap().revision, 2);
+    let removed = PipelineRemoved {
+        pipeline: 3,
+        workspace: WorkspaceNumber(1),
+        name: "oee".into(),
+        at: Timestamp(5),
+        by: "local".into(),
+    };
+    bench.commit(&catalog, &[Definition::PipelineRemoved(removed)]);
+    assert!(catalog.revisions(3, None, 9).unwrap().is_empty());
+    drop(catalog);
+    let (_, loaded) = bench.open();
+    assert!(loaded.definitions.is_empty(), "{:?}", loaded.definitions);
+}
+
+#[test]
+fn a_snapshot_of_long_documents_rebuilds_a_lost_file() {
+    let bench = Bench::new();
+    let (catalog, _) = bench.open();
+    let long = format!("{{\"x\":\"{}\"}}", "\\\"".repeat(1_000_000));
+    let definitions = [revision(1, &long), tag(4, "press/t"), revision(2, "{}")];
+    bench.commit(&catalog, &definitions);
+    let pipelines = crate::Pipelines::default();
+    definitions.iter().for_each(|definition| pipelines.apply(definition));
+    let mut all = pipelines.definitions();
+    // Both are held: the long one is what runs.
+    let runs = Deployment {
+        pipeline: 3,
+        workspace: WorkspaceNumber(1),
+        revision: Some(1),
+        previous: None,
+        at: Timestamp(4),
+        by: "local".into(),
+        note: String::new(),
+    };
+    all.extend([Definition::Deployment(runs), revision(1, &long), tag(4, "press/t")]);
+    let before = bench.journal.durable();
+    snapshotter(&bench, all.clone()).write().unwrap();
+    catalog.close();
+    bench.journal.recycle_through(before);
+    std::fs::remove_file(bench.config().path).unwrap();
+    let (_, loaded) = bench.open();
+    assert!(loaded.rebuilt.is_some());
+    assert_eq!(state(&loaded.definitions), state(&all));
 }

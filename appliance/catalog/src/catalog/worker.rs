@@ -18,6 +18,8 @@ use std::time::Duration;
 
 /// Changes of one transaction while reading the journal again.
 const GROUP_MAX: usize = 10_000;
+/// Bytes of one transaction while reading the journal again: pipelines' documents are long.
+const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Runs until `stop`.
 pub(crate) fn run(shared: &Shared, around: Surroundings, store: Option<Store>) {
@@ -156,7 +158,8 @@ impl Worker {
         let source = self.around.source.as_ref();
         let (marks, group) = (Marks::default(), Vec::new());
         let done = Done { stored, transactions: 0 };
-        let mut rereader = Rereader { store, marks, group, done, missed, failed: None };
+        let mut rereader =
+            Rereader { store, marks, group, group_bytes: 0, done, missed, failed: None };
         let report = source.read(stored, &mut rereader)?;
         if let Some(error) = rereader.failed {
             return Err(error.into());
@@ -194,6 +197,7 @@ struct Rereader<'a> {
     store: &'a mut Store,
     marks: Marks,
     group: Vec<(Seq, Definition)>,
+    group_bytes: usize,
     done: Done,
     missed: Seq,
     failed: Option<StoreError>,
@@ -205,6 +209,7 @@ impl Take for Rereader<'_> {
         if self.marks.is_change(&record)
             && let Record::Definition(json) = record
         {
+            self.group_bytes += json.len();
             self.group.extend(decode(seq, json).map(|definition| (seq, definition)));
         }
     }
@@ -212,12 +217,13 @@ impl Take for Rereader<'_> {
     fn commit_end(&mut self, last: Seq) -> ControlFlow<()> {
         self.marks = Marks::default();
         let is_end = last >= self.missed;
-        if !is_end && self.group.len() < GROUP_MAX {
+        if !is_end && self.group.len() < GROUP_MAX && self.group_bytes < GROUP_BYTES_MAX {
             return ControlFlow::Continue(());
         }
         match self.store.write(&self.group, last) {
             Ok(()) => {
                 self.group.clear();
+                self.group_bytes = 0;
                 self.done.stored = last;
                 self.done.transactions += 1;
             }
