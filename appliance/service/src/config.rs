@@ -25,6 +25,10 @@ pub(crate) struct Config {
     pub(crate) journal: Journal,
     pub(crate) historian: Historian,
     pub(crate) catalog: Catalog,
+    pub(crate) pipelines: Pipelines,
+    pub(crate) scripts: Scripts,
+    pub(crate) runs: Runs,
+    pub(crate) actions: Actions,
     pub(crate) log: Log,
 }
 
@@ -161,6 +165,51 @@ pub(crate) struct Catalog {
     pub(crate) snapshot_every_mib: u64,
 }
 
+/// The pipeline engine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Pipelines {
+    pub(crate) worker_threads: usize,
+    pub(crate) slots_per_lane: u32,
+    pub(crate) starvation_threshold: u32,
+    pub(crate) queue_mib_max: u64,
+    pub(crate) queue_age_max_s: u64,
+    pub(crate) discard_new_on_full: bool,
+    pub(crate) run_redelivery_ms: u64,
+    pub(crate) parked_max: u32,
+    pub(crate) parked_mib_max: u64,
+    pub(crate) hops_max: u8,
+}
+
+/// Limits of the pipelines' scripts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Scripts {
+    pub(crate) cpu_ms: u64,
+    pub(crate) wall_ms: u64,
+    pub(crate) memory_mib: u64,
+    pub(crate) output_kib: u64,
+    pub(crate) console_kib: u64,
+    pub(crate) warm_mib_max: u64,
+}
+
+/// The history of runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Runs {
+    pub(crate) keep_h: u64,
+    pub(crate) bytes_max_mib: u64,
+}
+
+/// What pipelines may reach outside of the box.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Actions {
+    pub(crate) allow_hosts: Vec<String>,
+    pub(crate) folders: Vec<String>,
+    pub(crate) connections_per_target: u32,
+}
+
 /// The log files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -188,6 +237,10 @@ impl Default for Config {
             journal: Journal::default(),
             historian: Historian::default(),
             catalog: Catalog::default(),
+            pipelines: Pipelines::default(),
+            scripts: Scripts::default(),
+            runs: Runs::default(),
+            actions: Actions::default(),
             log: Log::default(),
         }
     }
@@ -260,6 +313,48 @@ impl Default for Historian {
 impl Default for Catalog {
     fn default() -> Self {
         Self { snapshot_every_mib: 256 }
+    }
+}
+
+impl Default for Pipelines {
+    fn default() -> Self {
+        Self {
+            worker_threads: 0,
+            slots_per_lane: 256,
+            starvation_threshold: 100,
+            queue_mib_max: 64,
+            queue_age_max_s: 3_600,
+            discard_new_on_full: false,
+            run_redelivery_ms: 300_000,
+            parked_max: 10_000,
+            parked_mib_max: 64,
+            hops_max: 8,
+        }
+    }
+}
+
+impl Default for Scripts {
+    fn default() -> Self {
+        Self {
+            cpu_ms: 100,
+            wall_ms: 1_000,
+            memory_mib: 8,
+            output_kib: 1_024,
+            console_kib: 64,
+            warm_mib_max: 64,
+        }
+    }
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self { keep_h: 24, bytes_max_mib: 512 }
+    }
+}
+
+impl Default for Actions {
+    fn default() -> Self {
+        Self { allow_hosts: Vec::new(), folders: Vec::new(), connections_per_target: 8 }
     }
 }
 
@@ -359,5 +454,11 @@ mod tests {
         assert_eq!(config.broker.subscriber_queue, 10_000);
         assert_eq!(config.broker.live_qos, 1);
         assert_eq!(config.historian.default_retention, "1d");
+        assert_eq!(config.pipelines.slots_per_lane, 256);
+        assert_eq!(config.pipelines.starvation_threshold, 100);
+        assert_eq!((config.pipelines.queue_mib_max, config.pipelines.queue_age_max_s), (64, 3_600));
+        assert_eq!(config.pipelines.run_redelivery_ms, 300_000);
+        assert!(!config.pipelines.discard_new_on_full);
+        assert_eq!(config.runs.keep_h, 24);
     }
 }

@@ -95,12 +95,42 @@ pub(super) fn faults(config: &Config) -> Vec<Fault> {
     check.range("historian.seal_age_s", config.historian.seal_age_s, 1, 86_400);
     check.range("historian.keep_bytes_max_mib", config.historian.keep_bytes_max_mib, 16, 1 << 30);
     check.range("catalog.snapshot_every_mib", config.catalog.snapshot_every_mib, 1, 1 << 20);
+    pipelines(&mut check, config);
     check.range("log.files_max", config.log.files_max as u64, 1, 1_000);
     if config.log.level.parse::<tracing_subscriber::filter::LevelFilter>().is_err() {
         let what = format!("'{}' is none of error, warn, info, debug, trace", config.log.level);
         check.fault("log.level", what);
     }
     check.0
+}
+
+fn pipelines(check: &mut Check, config: &Config) {
+    let engine = &config.pipelines;
+    check.range("pipelines.worker_threads", engine.worker_threads as u64, 0, 64);
+    check.range("pipelines.slots_per_lane", engine.slots_per_lane.into(), 1, 65_536);
+    check.range("pipelines.starvation_threshold", engine.starvation_threshold.into(), 1, 1_000_000);
+    check.range("pipelines.queue_mib_max", engine.queue_mib_max, 1, 4_096);
+    check.range("pipelines.queue_age_max_s", engine.queue_age_max_s, 1, 7 * 86_400);
+    check.range("pipelines.run_redelivery_ms", engine.run_redelivery_ms, 1_000, 86_400_000);
+    check.range("pipelines.parked_max", engine.parked_max.into(), 1, 1_000_000);
+    check.range("pipelines.parked_mib_max", engine.parked_mib_max, 1, 4_096);
+    check.range("pipelines.hops_max", engine.hops_max.into(), 1, 64);
+    let scripts = &config.scripts;
+    check.range("scripts.cpu_ms", scripts.cpu_ms, 1, 60_000);
+    check.range("scripts.wall_ms", scripts.wall_ms, 1, 600_000);
+    check.range("scripts.memory_mib", scripts.memory_mib, 1, 1_024);
+    check.range("scripts.output_kib", scripts.output_kib, 1, 65_536);
+    check.range("scripts.console_kib", scripts.console_kib, 1, 1_024);
+    check.range("scripts.warm_mib_max", scripts.warm_mib_max, 1, 16_384);
+    check.range("runs.keep_h", config.runs.keep_h, 1, 24 * 366);
+    check.range("runs.bytes_max_mib", config.runs.bytes_max_mib, 8, 1 << 20);
+    let connections = config.actions.connections_per_target;
+    check.range("actions.connections_per_target", connections.into(), 1, 256);
+    for folder in &config.actions.folders {
+        if !std::path::Path::new(folder).is_absolute() {
+            check.fault("actions.folders", format!("'{folder}' is not an absolute path"));
+        }
+    }
 }
 
 struct Check(Vec<Fault>);

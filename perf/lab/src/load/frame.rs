@@ -305,7 +305,7 @@ mod tests {
         let (packet, length) = next(&bytes).unwrap().unwrap();
         assert_eq!(length, bytes.len());
         let expected = Packet::Publish {
-            packet_id: None,
+            packet_id: Some(7),
             correlation: Some(123_456_789),
             payload: b"{\"value\": 17.0421}",
         };
