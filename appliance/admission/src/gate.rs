@@ -5,7 +5,7 @@
 use crate::append::Append;
 use crate::bucket::Bucket;
 use crate::client::Client;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, THE_BOX};
 use crate::namespace::Namespace;
 use crate::session::Session;
 use crate::undefined::Undefined;
@@ -84,7 +84,16 @@ impl Gate {
         bucket
     }
 
-    pub(crate) fn workspace_bucket(&self, workspace: WorkspaceNumber) -> Arc<Bucket> {
+    /// The bucket that this client's values are taken from beside its own. The box's own values
+    /// (what pipelines derive) are in nobody's rate: each was caused by one that was.
+    pub(crate) fn workspace_bucket_of(&self, client: &Client) -> Arc<Bucket> {
+        if client.number == THE_BOX {
+            return Arc::new(Bucket::default());
+        }
+        self.workspace_bucket(client.workspace)
+    }
+
+    fn workspace_bucket(&self, workspace: WorkspaceNumber) -> Arc<Bucket> {
         let mut workspaces = self.workspaces.lock();
         let bucket = workspaces.entry(workspace.0).or_insert_with(|| {
             let bucket = Arc::new(Bucket::default());

@@ -70,7 +70,7 @@ impl Desk {
         let mut desk = Self {
             counters: gate.ledger.client(client.number),
             client_bucket: gate.client_bucket(&client),
-            workspace_bucket: gate.workspace_bucket(client.workspace),
+            workspace_bucket: gate.workspace_bucket_of(&client),
             gate,
             number: client.number,
             has_refused: false,
@@ -95,7 +95,7 @@ impl Desk {
 
     pub(super) fn set_client(&mut self, client: Arc<Client>) {
         self.client_bucket = self.gate.client_bucket(&client);
-        self.workspace_bucket = self.gate.workspace_bucket(client.workspace);
+        self.workspace_bucket = self.gate.workspace_bucket_of(&client);
         self.number = client.number;
         self.client = client;
     }

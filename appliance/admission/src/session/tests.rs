@@ -6,7 +6,7 @@ use super::desk::RECEIVE_GRAIN_NANOS;
 use super::*;
 use crate::append::Append;
 use crate::gate::Config;
-use crate::ledger::{Ledger, Outcome};
+use crate::ledger::{Ledger, Outcome, THE_BOX};
 use crate::namespace::{CreateError, Created, Namespace, NewTag};
 use millrace_journal::{AppendError, RecordBuf, Seq, SeqRange};
 use millrace_model::{
@@ -316,6 +316,38 @@ fn a_clients_own_rate_comes_before_the_boxs() {
     for _ in 0..1_000 {
         stored(session.offer(INBOX, b"1"));
     }
+}
+
+#[test]
+fn the_boxs_own_values_are_in_nobodys_rate() {
+    let plant = Plant::with_rates(0, 1);
+    let of_the_box = Client { number: THE_BOX, rate_per_s: Some(0), ..client() };
+    let mut session = plant.gate.open(Arc::new(of_the_box));
+    for _ in 0..10 {
+        assert!(matches!(session.offer_path("press-4/t", b"1"), Decision::Stored { .. }));
+    }
+    // A device's values still are.
+    let mut device = plant.gate.open(Arc::new(client()));
+    assert!(matches!(device.offer_path("press-4/t", b"1"), Decision::Stored { .. }));
+    assert!(matches!(device.offer_path("press-4/t", b"1"), Decision::Refused(_)));
+}
+
+#[test]
+fn hops_and_a_record_of_the_entrance_stand_with_the_values() {
+    let plant = Plant::with_rates(0, 0);
+    let mut session = plant.gate.open(Arc::new(client()));
+    session.begin();
+    session.set_hops(3);
+    session.offer_path("press-4/t", b"1");
+    session.push_record(&Record::Ledger(b"mine"));
+    submit(&mut session);
+    let records = plant.records();
+    let hops = records.iter().find_map(|bytes| match Record::decode(bytes) {
+        Ok(Record::Sample(sample)) => Some(sample.hops),
+        _ => None,
+    });
+    assert_eq!(hops, Some(3));
+    assert_eq!(Record::decode(records.last().unwrap()), Ok(Record::Ledger(b"mine")));
 }
 
 #[test]

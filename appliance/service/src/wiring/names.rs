@@ -32,7 +32,11 @@ impl admission::Namespace for Names {
             retention: request.retention,
             by: request.client,
             now: request.at,
-            client_tags_max: self.client_tags_max,
+            // What pipelines derive is held against the box's quota alone.
+            client_tags_max: match request.client {
+                admission::THE_BOX => u32::MAX,
+                _ => self.client_tags_max,
+            },
         };
         match self.namespace.create(new) {
             Ok((tag, is_new)) => Ok(admission::Created { tag, is_new }),
