@@ -60,7 +60,7 @@ impl Class {
 pub(crate) fn document(class: Class, name: &str, filters: &[String], turns: u64) -> Value {
     let middle = match class {
         Class::PassThrough | Class::InOrder => {
-            json!({ "kind": "set", "fields": { "values": { "line": "L1" } } })
+            json!({ "kind": "set", "fields": { "fields": { "line": "L1" } } })
         }
         Class::Script => {
             let source = format!(
