@@ -7,6 +7,7 @@
 pub mod case;
 pub mod data;
 pub mod document;
+pub mod expression;
 pub mod kind;
 pub mod kinds;
 
