@@ -12,12 +12,18 @@
 
 mod change;
 mod fault;
+mod pipelines;
 mod principal;
 mod query;
 mod report;
 
 pub use change::{CreatedClient, NewClients, NewPerson, NewTag, TagChange};
 pub use fault::Fault;
+pub use pipelines::{
+    DocumentText, Hook, HookAnswer, HookCall, InWorkspace, ManualRun, NewDocument, NoPipelines,
+    OnProgress, PipelineBackend, PipelinePlace, Rehearsal, RehearsalProgress, RunId, RunPage,
+    RunQuery, StepInput, StepTrial, Trial, Which,
+};
 pub use principal::{Actor, Principal, PrincipalKind, Session, Token};
 pub use query::{
     Bucket, Buckets, PageOf, RangeQuery, RawPage, RawQuery, Sample, SamplePosition, TagQuery,
@@ -155,6 +161,11 @@ pub trait Backend: Send + Sync + 'static {
         filters: &[Filter],
         sink: Arc<dyn LiveSink>,
     ) -> Result<LiveGuard, Fault>;
+
+    /// In memory: the part of the appliance that does pipelines.
+    fn pipelines(&self) -> &dyn PipelineBackend {
+        &NoPipelines
+    }
 }
 
 /// Ends a live subscription when dropped.

@@ -6,7 +6,7 @@ use crate::backend::Fault;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use millrace_contract::v1::{ErrorBody, ErrorCode, ErrorDetail};
+use millrace_contract::v1::{DocumentFault, ErrorBody, ErrorCode, ErrorDetail};
 use std::time::Duration;
 
 /// A negative answer.
@@ -15,6 +15,7 @@ pub(crate) struct ApiError {
     pub(crate) code: ErrorCode,
     message: String,
     field: Option<String>,
+    faults: Vec<DocumentFault>,
     retry_after: Option<Duration>,
 }
 
@@ -22,7 +23,8 @@ pub(crate) type Result<T> = std::result::Result<T, ApiError>;
 
 impl ApiError {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), field: None, retry_after: None }
+        let (field, faults, retry_after) = (None, Vec::new(), None);
+        Self { code, message: message.into(), field, faults, retry_after }
     }
 
     /// A parameter that cannot be read.
@@ -64,13 +66,32 @@ impl ApiError {
         Self::new(ErrorCode::Internal, "The appliance failed to do this; its log tells why.")
     }
 
+    /// A document with its faults; the sentence tells the first.
+    pub(crate) fn document(faults: Vec<DocumentFault>) -> Self {
+        let message = match faults.first() {
+            None => "The document has faults.".to_owned(),
+            Some(first) => {
+                let step = first.step.as_ref().map(|step| format!("step '{step}', "));
+                let field = first.field.as_ref().map(|field| format!("'{field}': "));
+                let place = format!("{}{}", step.unwrap_or_default(), field.unwrap_or_default());
+                let more = faults.len() - 1;
+                let more = if more == 0 { String::new() } else { format!(" ({more} more)") };
+                format!("The document has faults: {place}{}{more}", first.message)
+            }
+        };
+        let mut error = Self::invalid("document", message);
+        error.faults = faults;
+        error
+    }
+
     pub(crate) fn at(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
         self
     }
 
     pub(crate) fn detail(self) -> ErrorDetail {
-        ErrorDetail { code: self.code, message: self.message, field: self.field }
+        let Self { code, message, field, faults, .. } = self;
+        ErrorDetail { code, message, field, faults }
     }
 }
 
@@ -82,6 +103,7 @@ impl From<Fault> for ApiError {
             Fault::NotFound(message) => Self::new(ErrorCode::NotFound, message),
             Fault::Conflict(message) => Self::new(ErrorCode::Conflict, message),
             Fault::Invalid { field, message } => Self::invalid(field, message),
+            Fault::Document(faults) => Self::document(faults),
             Fault::RateLimited { retry_after } => Self::rate_limited(retry_after),
             Fault::Unavailable(message) => {
                 let mut error = Self::new(ErrorCode::Unavailable, message);

@@ -8,10 +8,14 @@ pub mod ledger;
 pub mod live;
 pub mod page;
 pub mod person;
+pub mod pipeline;
+pub mod run;
 pub mod sample;
+pub mod secret;
 pub mod session;
 pub mod system;
 pub mod tag;
+pub mod trial;
 
 pub use audit::AuditEntry;
 pub use client::{Client, ClientsCreated, CreatedClient, NewClients};
@@ -21,7 +25,19 @@ pub use ledger::{ClientLedger, Counts, Ledger};
 pub use live::{FromClient, ToClient};
 pub use page::Page;
 pub use person::{NewPerson, Person, Role};
+pub use pipeline::{
+    Activity, Deployment, DocumentChange, DocumentFault, NewDeployment, NewRevision, Note,
+    Pipeline, PipelineDiff, Revision, Running, RunningTrigger, SavedRevision, StoredRevision,
+};
+pub use run::{
+    Item, NewRun, Run, RunDetail, RunFault, RunLine, RunStatus, RunStep, StartedRun, StepStatus,
+};
 pub use sample::{Bucket, LastValue, Range, Sample, SamplePage};
+pub use secret::{NewSecret, NewVariable, Secret, Variable};
 pub use session::{Claim, ClaimState, Identity, IdentityKind, Login, OAuthToken, Session};
 pub use system::{ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Overview, Version};
 pub use tag::{Kind, NewTag, Retention, Schema, Tag, TagChange, Workspace};
+pub use trial::{
+    CaseReport, Difference, Effect, EffectKind, PortOutput, RehearsalEvent, RehearsalReport,
+    RehearsalRequest, StepTestReport, StepTestRequest, TestReport, TestRequest,
+};

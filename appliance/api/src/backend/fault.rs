@@ -1,5 +1,6 @@
 //! Why the appliance did not do what was asked.
 
+use millrace_contract::v1::DocumentFault;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -26,6 +27,9 @@ pub enum Fault {
         /// What is wrong with it.
         message: String,
     },
+    /// A pipeline's document cannot be stored or run; all its faults.
+    #[error("the document has {} faults", .0.len())]
+    Document(Vec<DocumentFault>),
     /// Too many attempts.
     #[error("too many attempts")]
     RateLimited {

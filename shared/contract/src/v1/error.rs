@@ -127,6 +127,9 @@ pub struct ErrorDetail {
     /// The field or parameter at fault, as a path: `publish[0]`, `schema.min`, `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+    /// Everything that is wrong with a pipeline's document.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<crate::v1::pipeline::DocumentFault>,
 }
 
 /// The body of an error of `/oauth/token` (RFC 6749, 5.2).
