@@ -112,6 +112,12 @@ impl Session {
         self.desk.push_record(record);
     }
 
+    /// Bytes of what is collected.
+    #[must_use]
+    pub fn collected_bytes(&self) -> usize {
+        self.desk.collected_bytes()
+    }
+
     /// Whether so much is collected that it should be submitted before more is offered.
     #[must_use]
     pub fn should_submit(&self) -> bool {
