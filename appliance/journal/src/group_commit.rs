@@ -228,6 +228,13 @@ impl Queue {
     ) -> Turn {
         let mut inner = self.inner.lock();
         loop {
+            let early = earliest.filter(|earliest| Instant::now() < *earliest);
+            if let (Some(earliest), Phase::Open) = (early, inner.phase) {
+                // First of all, and with `writer_waits` false, so that no append wakes us for
+                // nothing before the time.
+                self.work.wait_until(&mut inner, earliest);
+                continue;
+            }
             if inner.batch.count == 0 {
                 if inner.phase != Phase::Open {
                     return Turn::Finish;
@@ -242,12 +249,6 @@ impl Queue {
                     Some(_) => {}
                 }
                 inner.writer_waits = false;
-                continue;
-            }
-            let early = earliest.is_some_and(|earliest| Instant::now() < earliest);
-            if let (true, Phase::Open, Some(earliest)) = (early, inner.phase, earliest) {
-                // `writer_waits` stays false, so that no append wakes us before the time.
-                self.work.wait_until(&mut inner, earliest);
                 continue;
             }
             std::mem::swap(&mut inner.batch, spare);

@@ -231,6 +231,7 @@ impl Shared {
             // First the writer, which may need the keeper for its last commit.
             writer.into_iter().for_each(join);
             self.core.signal.close();
+            self.core.pool.hurry();
             keeper.into_iter().for_each(join);
         }
         if self.core.cursors.is_dirty() {

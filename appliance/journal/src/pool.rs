@@ -24,10 +24,18 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tracing::warn;
 
-/// Zeros are written in pieces of this size.
-const FILL_BYTES: usize = 1 << 20;
+/// Zeros are written in pieces of this size: what they are copied from stays in the cache.
+const FILL_BYTES: usize = 64 * 1024;
+/// After so many bytes they are synced, and the disk is left to the writer for a while: one large
+/// heap of unwritten pages would make each of its syncs wait.
+const FILL_STEP_BYTES: u64 = 1 << 20;
+/// A step of filling is followed by a pause of so many times its length.
+const FILL_PAUSES: u32 = 4;
+/// The longest pause: 64 MiB are filled in two to three seconds.
+const FILL_PAUSE_MAX: Duration = Duration::from_millis(40);
 
 /// A filled file that is ready for a new life.
 pub(crate) struct Free {
@@ -52,6 +60,8 @@ pub(crate) struct Slots {
     pub(crate) taken: BTreeSet<u32>,
     pub(crate) next_order: u64,
     is_making: bool,
+    /// Somebody waits for the segment that is being made: no more pauses.
+    is_hurried: bool,
 }
 
 impl Slots {
@@ -89,10 +99,13 @@ impl Pool {
                 return Ok(free);
             }
             if slots.is_making {
+                slots.is_hurried = true;
+                self.made.notify_all();
                 self.made.wait(&mut slots);
                 continue;
             }
             let slot = self.reserve(&mut slots).ok_or(NoSegment::AllInUse)?;
+            slots.is_hurried = true;
             drop(slots);
             let made = self.make(slot);
             slots = self.slots.lock();
@@ -115,6 +128,12 @@ impl Pool {
         self.end_making(&mut slots, slot, made)
     }
 
+    /// Whoever makes a segment now does it without pauses.
+    pub(crate) fn hurry(&self) {
+        self.slots.lock().is_hurried = true;
+        self.made.notify_all();
+    }
+
     fn reserve(&self, slots: &mut Slots) -> Option<u32> {
         if slots.taken.len() >= self.slots_max {
             return None;
@@ -128,6 +147,7 @@ impl Pool {
     /// Under the same lock that ends the making, the new one is ready: who waits finds it.
     fn end_making(&self, slots: &mut Slots, slot: u32, made: Result<Free>) -> Result<()> {
         slots.is_making = false;
+        slots.is_hurried = false;
         self.made.notify_all();
         match made {
             Ok(free) => slots.free.push_back(free),
@@ -163,13 +183,26 @@ impl Pool {
         let file = self.disk.open(path, OpenMode::Truncate)?;
         let zeros = vec![0; FILL_BYTES];
         let mut position = 0;
+        let mut step = Instant::now();
         while position < self.segment_bytes {
             let left = usize::try_from(self.segment_bytes - position).unwrap_or(FILL_BYTES);
             let piece = zeros.get(..left).unwrap_or(&zeros);
             file.write_all_at(piece, position)?;
             position += piece.len() as u64;
+            if position.is_multiple_of(FILL_STEP_BYTES) && position < self.segment_bytes {
+                file.sync_data()?;
+                self.rest_from_filling(step.elapsed());
+                step = Instant::now();
+            }
         }
         file.sync_data()
+    }
+
+    /// The pause after a step that took so long.
+    fn rest_from_filling(&self, step: Duration) {
+        let until = Instant::now() + (step * FILL_PAUSES).min(FILL_PAUSE_MAX);
+        let mut slots = self.slots.lock();
+        while !slots.is_hurried && !self.made.wait_until(&mut slots, until).timed_out() {}
     }
 
     fn remove_if_there(&self, path: &Path) -> bool {

@@ -59,6 +59,12 @@ impl RecordBuf {
         self.bytes.len()
     }
 
+    /// Bytes that it holds without asking for memory.
+    #[must_use]
+    pub const fn capacity_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Whether there is no record.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
