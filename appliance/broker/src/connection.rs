@@ -54,14 +54,14 @@ thread_local! {
 pub(crate) struct Connection {
     shared: Arc<Shared>,
     link: Arc<Link>,
-    /// `None` until signed in.
-    open: Option<Box<Open>>,
-    closing: Closing,
-    obeyed: Command,
     waker: Option<Waker>,
-    stream: Stream,
+    obeyed: Command,
+    closing: Closing,
     out: Output,
+    stream: Stream,
     unfinished: Unfinished,
+    /// `None` until signed in. Not in a box: what lies in one piece is fetched in one go.
+    open: Option<Open>,
 }
 
 impl Connection {
@@ -82,6 +82,13 @@ impl Connection {
 
     /// Everything. Ready when the connection is over.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.out.borrow();
+        let polled = self.poll_lent(cx);
+        self.out.give_back();
+        polled
+    }
+
+    fn poll_lent(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.register(cx.waker());
         let mut turns = READS_PER_WAKE;
         loop {

@@ -18,16 +18,17 @@ pub enum Outcome {
     Superseded,
 }
 
-/// The counts of one client.
+/// The counts of one client. In this order: what each value touches lies on one cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Counters {
     received: AtomicU64,
+    received_total: Arc<AtomicU64>,
     stored: AtomicU64,
     redelivered: AtomicU64,
     superseded: AtomicU64,
     interrupted: AtomicU64,
     refused: [AtomicU64; Reason::COUNT],
-    received_total: Arc<AtomicU64>,
 }
 
 impl Counters {

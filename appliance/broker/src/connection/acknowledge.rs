@@ -4,7 +4,8 @@
 //! leaves, in arrival order, when the journal is durable up to there: PUBACK, verdict, or both.
 //!
 //! **Invariants**: this file is the only maker of a PUBACK; nothing leaves before it is durable,
-//! refusals included; a stored value costs 16 bytes of queue and no other memory.
+//! refusals included; a stored value costs 32 bytes of queue and no other memory. The first one
+//! lies within the connection: a device that waits for each answer needs no queue.
 
 use std::collections::VecDeque;
 
@@ -58,20 +59,24 @@ pub(crate) struct Response {
     pub(crate) is_own: bool,
 }
 
-/// Publishes of one submit.
-#[derive(Clone, Copy, Debug)]
-struct Group {
-    first: Seq,
-    last: Seq,
-    entries: usize,
+/// One publish and the seq of its first record. A submit becomes durable as a whole, so that this
+/// one says when.
+#[derive(Debug)]
+struct Waiting {
+    seq: Seq,
+    entry: Entry,
 }
+
+/// The seq of what is not submitted yet: it never becomes durable.
+const UNSUBMITTED: Seq = Seq(u64::MAX);
 
 /// The queue.
 #[derive(Debug, Default)]
 pub(crate) struct Inflight {
-    entries: VecDeque<Entry>,
-    groups: VecDeque<Group>,
-    /// Entries at the back that are not submitted yet.
+    first: Option<Waiting>,
+    /// Those behind the first; empty while there is no first.
+    rest: VecDeque<Waiting>,
+    /// How many at the back are not submitted yet.
     unsubmitted: usize,
     /// QoS 1 among all entries.
     unacknowledged: usize,
@@ -83,7 +88,12 @@ impl Inflight {
     pub(crate) fn push(&mut self, entry: Entry) {
         self.unacknowledged += usize::from(entry.packet_id != 0);
         self.unsubmitted += 1;
-        self.entries.push_back(entry);
+        let waiting = Waiting { seq: UNSUBMITTED, entry };
+        if self.first.is_none() {
+            self.first = Some(waiting);
+        } else {
+            self.rest.push_back(waiting);
+        }
     }
 
     /// The entries since the last submit got their seqs; `None` = nothing was appended for them,
@@ -94,36 +104,28 @@ impl Inflight {
             None => (self.last, self.last),
         };
         self.last = last;
-        if self.unsubmitted > 0 {
-            self.groups.push_back(Group { first, last, entries: self.unsubmitted });
-            self.unsubmitted = 0;
+        let count = std::mem::take(&mut self.unsubmitted);
+        for waiting in self.rest.iter_mut().rev().chain(&mut self.first).take(count) {
+            waiting.seq = Seq(first.0 + u64::from(waiting.entry.first_record));
         }
     }
 
     /// The next entry that is durable, with the seq of its first record.
     #[inline]
     fn pop(&mut self, durable: Seq) -> Option<(Seq, Entry)> {
-        let group = self.groups.front_mut()?;
-        if group.last > durable {
-            return None;
-        }
-        let first = group.first;
-        group.entries -= 1;
-        if group.entries == 0 {
-            self.groups.pop_front();
-        }
-        let entry = self.entries.pop_front()?;
+        let Waiting { seq, entry } = self.first.take_if(|first| first.seq <= durable)?;
+        self.first = self.rest.pop_front();
         self.unacknowledged -= usize::from(entry.packet_id != 0);
-        Some((Seq(first.0 + u64::from(entry.first_record)), entry))
+        Some((seq, entry))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.first.is_none()
     }
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        usize::from(self.first.is_some()) + self.rest.len()
     }
 
     /// QoS 1 publishes that have no PUBACK yet.

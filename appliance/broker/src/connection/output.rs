@@ -1,15 +1,24 @@
 //! What is to be sent: everything of one wake, written at once.
 //!
+//! Connections of one thread write into the same memory, one after the other: with a thousand of
+//! them memory of its own is fetched anew at each wake. Only who has something left keeps it.
+//!
 //! **Invariants**: bytes leave in the order in which they were appended; a connection that has
-//! nothing to send keeps little memory.
+//! nothing to send keeps no memory.
 
+use std::cell::Cell;
 use std::io;
 use std::task::{Context, Poll, ready};
 
 use super::stream::Stream;
 
-/// Memory that an empty output may keep.
+/// Memory that is lent on.
 const KEPT_BYTES_MAX: usize = 16 * 1024;
+
+thread_local! {
+    /// What the thread's connections lend one another.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// The output of a connection.
 #[derive(Debug, Default)]
@@ -20,6 +29,22 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// At the start of a wake: takes the thread's memory, if it has none of its own.
+    #[inline]
+    pub(crate) fn borrow(&mut self) {
+        if self.bytes.capacity() == 0 {
+            self.bytes = SPARE.take();
+        }
+    }
+
+    /// At the end of a wake: gives the memory back, if nothing is left to send.
+    #[inline]
+    pub(crate) fn give_back(&mut self) {
+        if self.bytes.is_empty() && self.bytes.capacity() <= KEPT_BYTES_MAX {
+            SPARE.set(std::mem::take(&mut self.bytes));
+        }
+    }
+
     /// Where encoders append.
     #[inline]
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {

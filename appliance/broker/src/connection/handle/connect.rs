@@ -130,7 +130,7 @@ impl Connection {
         let server_keep_alive = self.hold_to_keep_alive(connect);
         self.say_connack(connect, server_keep_alive, assigned.as_deref())?;
         let session = self.shared.wiring.gate.open(&grant);
-        self.open = Some(Box::new(new_open(self, connect, grant, session, subscriber)));
+        self.open = Some(new_open(self, connect, grant, session, subscriber));
         Ok(())
     }
 
