@@ -97,12 +97,13 @@ pub fn split(text: &str) -> Result<Split<'_>, ExpressionFault> {
         return Err(ExpressionFault { at: 0, line: 1, column: 1, message });
     }
     let mut parts = Vec::new();
+    let mut place = Place { at: 0, line: 1, column: 1 };
     let mut rest = 0;
     while let Some((literal, open)) = next_open(text, rest) {
         if !literal.is_empty() {
             parts.push(Part::Literal(literal));
         }
-        let (source, end) = expression(text, open)?;
+        let (source, end) = expression(text, open, &mut place)?;
         if parts.len() > 2 * EXPRESSIONS_MAX {
             let message = format!("more than {EXPRESSIONS_MAX} expressions in one text");
             return Err(ExpressionFault::new(text, open, message));
@@ -123,6 +124,23 @@ pub fn split(text: &str) -> Result<Split<'_>, ExpressionFault> {
     })
 }
 
+/// The text with `x` in place of each expression; itself if it cannot be split. What must hold of
+/// the literal parts can be asked of it.
+#[must_use]
+pub fn outline(text: &str) -> String {
+    match split(text) {
+        Ok(Split::Whole(_)) => "x".to_owned(),
+        Ok(Split::Template(parts)) => parts
+            .into_iter()
+            .map(|part| match part {
+                Part::Literal(literal) => literal,
+                Part::Expression(_) => "x",
+            })
+            .collect(),
+        Ok(Split::Literal(_)) | Err(_) => text.to_owned(),
+    }
+}
+
 /// The text before the next `{{` from `from` on, and where that lies.
 fn next_open(text: &str, from: usize) -> Option<(&str, usize)> {
     let rest = text.get(from..)?;
@@ -131,7 +149,11 @@ fn next_open(text: &str, from: usize) -> Option<(&str, usize)> {
 }
 
 /// The expression whose `{{` lies at `open`, and where the text goes on behind it.
-fn expression(text: &str, open: usize) -> Result<(Source<'_>, usize), ExpressionFault> {
+fn expression<'a>(
+    text: &'a str,
+    open: usize,
+    place: &mut Place,
+) -> Result<(Source<'a>, usize), ExpressionFault> {
     let begin = open + 2;
     let mut lexer = Lexer::new(text, begin);
     let end = loop {
@@ -161,17 +183,35 @@ fn expression(text: &str, open: usize) -> Result<(Source<'_>, usize), Expression
         return Err(ExpressionFault::new(text, open, "the expression is empty"));
     }
     let at = begin + (inner.len() - inner.trim_start().len());
-    let (line, column) = position(text, at);
-    Ok((Source { text: source, at, line, column }, end + 2))
+    place.advance(text, at);
+    Ok((Source { text: source, at, line: place.line, column: place.column }, end + 2))
+}
+
+/// A place in a text. Goes on from the last one, so that many places cost one walk.
+struct Place {
+    at: usize,
+    line: u32,
+    column: u32,
+}
+
+impl Place {
+    fn advance(&mut self, text: &str, to: usize) {
+        for character in text.get(self.at..to).unwrap_or_default().chars() {
+            self.column = self.column.saturating_add(1);
+            if character == '\n' {
+                self.line = self.line.saturating_add(1);
+                self.column = 1;
+            }
+        }
+        self.at = to;
+    }
 }
 
 /// Line and column of a byte, from 1.
 pub(crate) fn position(text: &str, at: usize) -> (u32, u32) {
-    let before = text.get(..at).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    let whole = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    (whole(line), whole(column))
+    let mut place = Place { at: 0, line: 1, column: 1 };
+    place.advance(text, at);
+    (place.line, place.column)
 }
 
 #[cfg(test)]

@@ -59,6 +59,7 @@ mod variable_set;
 mod wait;
 pub mod window;
 
+use crate::expression::outline;
 use crate::kind::{Complaints, Fields, Kind};
 use serde_json::Value;
 
@@ -134,6 +135,7 @@ fn check_url(fields: &Fields, schemes: &[&str], complaints: &mut Complaints) {
     if url.starts_with("{{") {
         return;
     }
+    let url = outline(url);
     let rest = url.split_once("://").filter(|(scheme, _)| schemes.contains(scheme));
     let Some((_, rest)) = rest else {
         return complaints.field("url", format!("must begin with {}://", schemes.join(":// or ")));
@@ -142,14 +144,14 @@ fn check_url(fields: &Fields, schemes: &[&str], complaints: &mut Complaints) {
     if host.is_empty() {
         complaints.field("url", "names no host");
     }
-    // An expression within the host may hold an `@` of its own.
-    if host.contains('@') && !host.contains("{{") {
+    if host.contains('@') {
         complaints.field("url", "holds a user or password: those have fields of their own");
     }
 }
 
 /// A file lies below the allowed folder, as far as its text tells.
 fn check_file(field: &'static str, file: &str, complaints: &mut Complaints) {
+    let file = outline(file);
     let is_outside = file.starts_with(['/', '\\', '~'])
         || file.contains(['\\', '\0'])
         || file.chars().nth(1) == Some(':')
@@ -178,7 +180,7 @@ fn check_separators(fields: &Fields, complaints: &mut Complaints) {
     }
 }
 
-fn is_header_name(name: &str) -> bool {
+pub(crate) fn is_header_name(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.len() <= 100 && name.bytes().all(is_token)
 }

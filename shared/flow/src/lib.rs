@@ -5,12 +5,17 @@
 #![deny(missing_docs)]
 
 pub mod case;
+pub mod cron;
 pub mod data;
 pub mod document;
 pub mod expression;
 pub mod kind;
 pub mod kinds;
+pub mod text;
+pub mod validate;
 
 pub use data::{Data, Map};
 pub use document::Document;
 pub use kind::{FieldForm, FieldSpec, Group, Kind};
+pub use text::ParseFault;
+pub use validate::{Fault, Severity, has_errors, validate};

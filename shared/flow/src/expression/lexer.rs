@@ -84,11 +84,6 @@ impl<'a> Lexer<'a> {
         Ok(Some(Token { kind, start, end: self.at }))
     }
 
-    /// Whether all brackets are closed.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.awaited.is_empty()
-    }
-
     fn byte(&self, at: usize) -> Option<u8> {
         self.text.as_bytes().get(at).copied()
     }
