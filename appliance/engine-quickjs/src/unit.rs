@@ -1,0 +1,203 @@
+//! The scripts of one pipeline, checked and ready to be loaded.
+//!
+//! What is kept is text: each function's source, wrapped so that its first line stays the first, and
+//! what the scan found in it. A runtime compiles a function when it is first called (about 35 us for
+//! twenty lines); bytecode would save 30 us of that, once per activation, and take unsafe code and
+//! trust. Each function is compiled on its own, so that no source can reach into another.
+//!
+//! **Invariants**
+//! - A unit that was compiled here compiles in every runtime.
+//! - Lines and columns are those of the engineer's own source.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use millrace_engine::script::{Form, Function, SyntaxFault, Unit};
+use millrace_supervisor::{Clock, SystemClock};
+use rquickjs::context::{EvalOptions, intrinsic};
+use rquickjs::{Context, Ctx, Runtime, Value};
+
+use crate::fault;
+use crate::prelude;
+use crate::roots::Roots;
+
+/// Longest source of one function.
+const SOURCE_BYTES_MAX: usize = 1024 * 1024;
+/// Memory and time of the compiler.
+const COMPILE_BYTES_MAX: usize = 128 * 1024 * 1024;
+const COMPILE_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// A compiled unit.
+#[derive(Debug)]
+pub(crate) struct CompiledUnit {
+    /// Tells this compilation from every other.
+    pub(crate) serial: u64,
+    pub(crate) pipeline: u32,
+    pub(crate) memory_bytes_max: u64,
+    pub(crate) functions: Box<[CompiledFunction]>,
+    /// Which guards its runtime needs; see [`prelude::needs`].
+    pub(crate) mask: Box<str>,
+    pub(crate) uses_mill: bool,
+}
+
+/// One function of it.
+#[derive(Debug)]
+pub(crate) struct CompiledFunction {
+    /// `step.field`: the name of the file in stack traces.
+    pub(crate) file: Box<str>,
+    pub(crate) roots: Roots,
+    /// The wrapped source.
+    text: Box<str>,
+}
+
+/// Compiles all functions of a unit.
+///
+/// # Errors
+/// Every function that does not compile.
+pub(crate) fn compile(unit: &Unit) -> Result<CompiledUnit, Vec<SyntaxFault>> {
+    static SERIAL: AtomicU64 = AtomicU64::new(1);
+    let functions: Vec<_> = unit.functions.iter().map(CompiledFunction::new).collect();
+    let faults = check(unit, &functions);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let (mask, uses_mill) =
+        prelude::needs(unit.functions.iter().map(|function| function.source.as_str()));
+    Ok(CompiledUnit {
+        serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+        pipeline: unit.pipeline,
+        memory_bytes_max: unit.memory_bytes_max,
+        functions: functions.into(),
+        mask: mask.into(),
+        uses_mill,
+    })
+}
+
+impl CompiledFunction {
+    fn new(function: &Function) -> Self {
+        let roots = Roots::of(&function.source);
+        let text = format!(
+            "{}{}\n{}",
+            prefix(function.form, &roots),
+            function.source,
+            suffix(function.form)
+        );
+        let name = |text: &str| -> String {
+            let known = |c: char| if c.is_alphanumeric() || "._-/".contains(c) { c } else { '_' };
+            text.chars().take(100).map(known).collect()
+        };
+        let file = format!("{}.{}", name(&function.step), name(&function.field));
+        Self { file: file.into(), roots, text: text.into() }
+    }
+
+    /// Makes the function in a runtime.
+    ///
+    /// # Errors
+    /// The source's fault, which the check of the unit rules out, or a limit.
+    pub(crate) fn load<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
+        let mut options = EvalOptions::default();
+        options.strict = true;
+        options.filename = Some(self.file.to_string());
+        ctx.eval_with_options(self.text.as_bytes(), options)
+    }
+}
+
+/// What stands before a source, on its first line. The parameters are the roots that are used, in
+/// the order in which a call hands them over.
+fn prefix(form: Form, roots: &Roots) -> String {
+    let named = [
+        ("$trigger", &roots.trigger),
+        ("$item", &roots.item),
+        ("$run", &roots.run),
+        ("$step", &roots.step),
+        ("$variable", &roots.variable),
+    ];
+    let names: Vec<_> =
+        named.iter().filter(|(_, want)| !want.is_nothing()).map(|(name, _)| *name).collect();
+    let names = names.join(",");
+    match form {
+        Form::Expression => format!("(function({names}){{return("),
+        Form::Body if roots.is_async => format!("(async function({names}){{"),
+        Form::Body => format!("(function({names}){{"),
+    }
+}
+
+fn suffix(form: Form) -> &'static str {
+    match form {
+        Form::Expression => ")})",
+        Form::Body => "})",
+    }
+}
+
+/// Compiles all functions in a runtime of their own and gives the faults.
+fn check(unit: &Unit, functions: &[CompiledFunction]) -> Vec<SyntaxFault> {
+    let fault = |function, message: &str| {
+        vec![SyntaxFault { function, message: message.to_owned(), line: 1, column: 1 }]
+    };
+    let Ok((_runtime, context)) = compiler() else {
+        return fault(0, "no memory for compiling");
+    };
+    let mut faults = Vec::new();
+    for (number, (function, compiled)) in unit.functions.iter().zip(functions).enumerate() {
+        if function.source.len() > SOURCE_BYTES_MAX {
+            let text = format!("the source is longer than {SOURCE_BYTES_MAX} bytes");
+            faults.extend(fault(number, &text));
+        } else if function.source.contains('\0') {
+            faults.extend(fault(number, "the source contains a character of code 0"));
+        } else if is_blank(function) {
+            faults.extend(fault(number, "the expression is empty"));
+        } else {
+            faults.extend(context.with(|ctx| check_one(&ctx, number, function, compiled)));
+        }
+    }
+    faults
+}
+
+fn is_blank(function: &Function) -> bool {
+    function.form == Form::Expression && function.source.trim().is_empty()
+}
+
+/// A runtime that can compile and nothing else.
+fn compiler() -> rquickjs::Result<(Runtime, Context)> {
+    let runtime = Runtime::new()?;
+    runtime.set_memory_limit(COMPILE_BYTES_MAX);
+    let clock = SystemClock::new();
+    // A source cannot run here unless it breaks out of its wrapper; then it ends soon.
+    runtime.set_interrupt_handler(Some(Box::new(move || clock.monotonic() > COMPILE_TIME_MAX)));
+    let context = Context::builder()
+        .with::<intrinsic::Eval>()
+        .with::<intrinsic::RegExpCompiler>()
+        .with::<intrinsic::RegExp>()
+        .with::<intrinsic::Promise>()
+        .build(&runtime)?;
+    Ok((runtime, context))
+}
+
+fn check_one(
+    ctx: &Ctx<'_>,
+    number: usize,
+    function: &Function,
+    compiled: &CompiledFunction,
+) -> Option<SyntaxFault> {
+    let error = match compiled.load(ctx) {
+        Ok(value) if value.is_function() => return None,
+        Ok(_) => None,
+        Err(_) => Some(ctx.catch()),
+    };
+    let stack = error.as_ref().and_then(|error| fault::text_of(error, "stack")).unwrap_or_default();
+    let message = error.as_ref().and_then(|error| fault::text_of(error, "message"));
+    let (line, column) = fault::place(&stack, &compiled.file).unwrap_or((1, 1));
+    let prefix_columns =
+        u32::try_from(prefix(function.form, &compiled.roots).len()).unwrap_or(u32::MAX);
+    let column = if line == 1 { column.saturating_sub(prefix_columns) } else { column };
+    let message = message.unwrap_or_else(|| "this is not one function or expression".to_owned());
+    let lines = u32::try_from(function.source.split('\n').count()).unwrap_or(u32::MAX);
+    if line > lines {
+        // Found in what follows the source: something in it is not closed, or misses its end.
+        let last = function.source.split('\n').next_back().unwrap_or_default();
+        let column = u32::try_from(last.chars().count() + 1).unwrap_or(u32::MAX);
+        let message = format!("the source ends too early ({message})");
+        return Some(SyntaxFault { function: number, message, line: lines, column });
+    }
+    Some(SyntaxFault { function: number, message, line, column: column.max(1) })
+}
