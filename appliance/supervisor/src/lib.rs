@@ -6,10 +6,13 @@
 pub mod clock;
 pub mod issues;
 pub mod metrics;
+pub mod probe;
 pub mod shutdown;
 pub mod spawn;
+pub mod watch;
 
 pub use clock::{Clock, SystemClock, TestClock};
 pub use issues::{Issue, IssueState, Issues, Severity};
 pub use metrics::{Measure, Metrics};
+pub use probe::Probe;
 pub use shutdown::Shutdown;
