@@ -19,7 +19,7 @@ use millrace_model::Role;
 pub enum Need {
     /// Nothing.
     Open,
-    /// Nothing to connect; the endpoint looks at the token itself.
+    /// Nothing to connect; the endpoint looks at the token, or its own secret, itself.
     Itself,
     /// Any good token, or to be on the box.
     OnTheBoxOrToken,
@@ -83,6 +83,36 @@ pub const ENDPOINTS: &[Endpoint] = &[
     endpoint("GET", "/api/v1/workspaces/{workspace}/last", Need::Token),
     endpoint("GET", "/api/v1/workspaces/{workspace}/raw", Need::Token),
     endpoint("GET", "/api/v1/workspaces/{workspace}/range", Need::Token),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines", VIEWER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}", VIEWER),
+    endpoint("PUT", "/api/v1/workspaces/{workspace}/pipelines/{name}", ENGINEER),
+    endpoint("DELETE", "/api/v1/workspaces/{workspace}/pipelines/{name}", ENGINEER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}/revisions", VIEWER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}/revisions/{revision}", VIEWER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}/export", VIEWER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}/diff", VIEWER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/deploy", ENGINEER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/undeploy", ENGINEER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/rollback", ENGINEER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/trigger", ENGINEER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}/runs", VIEWER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}/runs/{run}", VIEWER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/runs/{run}/again", ENGINEER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/test", ENGINEER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/rehearse", ENGINEER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/steps/{step}/test", ENGINEER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/secrets", ENGINEER),
+    endpoint("PUT", "/api/v1/workspaces/{workspace}/secrets/{name}", ENGINEER),
+    endpoint("DELETE", "/api/v1/workspaces/{workspace}/secrets/{name}", ENGINEER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/variables", VIEWER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/variables/{name}", VIEWER),
+    endpoint("PUT", "/api/v1/workspaces/{workspace}/variables/{name}", ENGINEER),
+    endpoint("DELETE", "/api/v1/workspaces/{workspace}/variables/{name}", ENGINEER),
+    endpoint("GET", "/hooks/{workspace}/{*path}", Need::Itself),
+    endpoint("POST", "/hooks/{workspace}/{*path}", Need::Itself),
+    endpoint("PUT", "/hooks/{workspace}/{*path}", Need::Itself),
+    endpoint("PATCH", "/hooks/{workspace}/{*path}", Need::Itself),
+    endpoint("DELETE", "/hooks/{workspace}/{*path}", Need::Itself),
 ];
 
 /// The middleware behind the router: finds the principal and holds it against the table.

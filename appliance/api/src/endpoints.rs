@@ -4,14 +4,19 @@
 pub(crate) mod audit;
 pub(crate) mod clients;
 pub(crate) mod history;
+pub(crate) mod hooks;
 pub(crate) mod issues;
 pub(crate) mod ledger;
 pub(crate) mod oauth;
 pub(crate) mod people;
+pub(crate) mod pipelines;
 pub(crate) mod raw;
+pub(crate) mod runs;
+pub(crate) mod secrets;
 pub(crate) mod session;
 pub(crate) mod system;
 pub(crate) mod tags;
+pub(crate) mod trials;
 
 use crate::backend::Principal;
 use crate::convert::Workspaces;

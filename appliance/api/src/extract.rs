@@ -5,7 +5,7 @@
 
 use crate::backend::{Actor, Principal};
 use crate::error::ApiError;
-use crate::limits::BODY_BYTES_MAX;
+use crate::limits::{BODY_BYTES_MAX, LONG_BODY_BYTES_MAX};
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
@@ -91,23 +91,63 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             let message = "The body must be application/json.";
             return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
         }
-        let bytes = read_body(request).await?;
-        let mut reader = serde_json::Deserializer::from_slice(&bytes);
-        let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-            let path = error.path().to_string();
-            let inner = error.into_inner();
-            if inner.is_data() {
-                let field = if path == "." { String::new() } else { path };
-                ApiError::invalid(field, format!("The body does not fit: {inner}."))
-            } else {
-                ApiError::new(ErrorCode::BadRequest, format!("The body is not JSON: {inner}."))
-            }
-        })?;
-        reader.end().map_err(|_| {
-            ApiError::new(ErrorCode::BadRequest, "The body has more after its JSON value.")
-        })?;
-        Ok(Self(value))
+        let bytes = read_body(request, BODY_BYTES_MAX).await?;
+        read_json(&bytes).map(Self)
     }
+}
+
+/// A JSON body that may hold a pipeline's document.
+pub(crate) struct LongBody<T>(pub(crate) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequest<S> for LongBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        if !has_media_type(request.headers(), "application/json") {
+            let message = "The body must be application/json.";
+            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
+        }
+        let bytes = read_body(request, LONG_BODY_BYTES_MAX).await?;
+        read_json(&bytes).map(Self)
+    }
+}
+
+/// A JSON body that may be left out, and may hold a pipeline's document.
+pub(crate) struct OptionalBody<T>(pub(crate) T);
+
+impl<S: Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        if !request.headers().contains_key(header::CONTENT_TYPE) {
+            return match read_body(request, LONG_BODY_BYTES_MAX).await?.is_empty() {
+                true => Ok(Self(T::default())),
+                false => {
+                    let message = "The body must be application/json.";
+                    Err(ApiError::new(ErrorCode::UnsupportedMediaType, message))
+                }
+            };
+        }
+        LongBody::from_request(request, state).await.map(|LongBody(value)| Self(value))
+    }
+}
+
+fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.into_inner();
+        if inner.is_data() {
+            let field = if path == "." { String::new() } else { path };
+            ApiError::invalid(field, format!("The body does not fit: {inner}."))
+        } else {
+            ApiError::new(ErrorCode::BadRequest, format!("The body is not JSON: {inner}."))
+        }
+    })?;
+    reader.end().map_err(|_| {
+        ApiError::new(ErrorCode::BadRequest, "The body has more after its JSON value.")
+    })?;
+    Ok(value)
 }
 
 /// Whether the content type is this one, parameters aside.
@@ -118,11 +158,14 @@ pub(crate) fn has_media_type(headers: &HeaderMap, expected: &str) -> bool {
 }
 
 /// Reads the whole body, up to the limit.
-pub(crate) async fn read_body(request: Request) -> Result<bytes::Bytes, ApiError> {
-    to_bytes(request.into_body(), BODY_BYTES_MAX).await.map_err(|error| {
+pub(crate) async fn read_body(
+    request: Request,
+    bytes_max: usize,
+) -> Result<bytes::Bytes, ApiError> {
+    to_bytes(request.into_body(), bytes_max).await.map_err(|error| {
         let source = std::error::Error::source(&error);
         if source.is_some_and(|source| source.to_string().contains("length limit")) {
-            let message = format!("The body is larger than {BODY_BYTES_MAX} bytes.");
+            let message = format!("The body is larger than {bytes_max} bytes.");
             ApiError::new(ErrorCode::TooLarge, message)
         } else {
             ApiError::new(ErrorCode::BadRequest, "The body broke off.")

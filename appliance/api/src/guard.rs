@@ -8,7 +8,7 @@
 
 use crate::error::ApiError;
 use crate::extract::Peer;
-use crate::limits::REQUEST_TIMEOUT;
+use crate::limits::{HOOK_TIMEOUT, REQUEST_TIMEOUT};
 use crate::state::{Api, Settings};
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, Uri, header, uri::Authority};
@@ -24,9 +24,11 @@ pub(crate) async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
+    let is_hook = request.uri().path().starts_with("/hooks/");
+    let limit = if is_hook { HOOK_TIMEOUT } else { REQUEST_TIMEOUT };
     let mut response = match check(&request, &peer, api.settings()) {
         Err(message) => ApiError::new(ErrorCode::HostNotAllowed, message).into_response(),
-        Ok(()) => match tokio::time::timeout(REQUEST_TIMEOUT, next.run(request)).await {
+        Ok(()) => match tokio::time::timeout(limit, next.run(request)).await {
             Ok(response) => response,
             Err(_) => {
                 let message = "The request took too long.";

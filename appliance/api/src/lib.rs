@@ -14,6 +14,7 @@ pub mod backend;
 mod convert;
 mod csv;
 mod cursor;
+mod document;
 mod endpoints;
 mod error;
 mod extract;

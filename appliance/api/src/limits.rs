@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Largest request body in bytes.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Largest request body that may hold a pipeline's document: one that is indented too.
+pub const LONG_BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Bytes of a request's head (line and headers) that are read at most.
 pub const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// Headers of a request.
@@ -12,6 +14,8 @@ pub const HEADERS_MAX: usize = 64;
 pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time for a body to arrive and for the answer to be ready (not to be sent).
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same for a webhook, whose trigger may wait for the run's result for a minute.
+pub const HOOK_TIMEOUT: Duration = Duration::from_secs(90);
 /// Time for a TLS handshake.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time for open requests to end when the appliance stops.
@@ -27,6 +31,21 @@ pub const QUERIES_AT_ONCE_MAX: usize = 4;
 pub const HASHINGS_AT_ONCE_MAX: usize = 2;
 /// Password hashings that wait; one more is answered 429.
 pub const HASHINGS_WAITING_MAX: usize = 16;
+
+/// Documents that are judged at once: a large one takes a tenth of a second of a core.
+pub const COMPUTING_AT_ONCE_MAX: usize = 2;
+/// Rehearsals that run at once: each takes a core.
+pub const REHEARSALS_AT_ONCE_MAX: usize = 1;
+/// Between two lines of a rehearsal's progress.
+pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
+/// Effects, and differences, that a rehearsal's report shows.
+pub const EFFECTS_SHOWN_MAX: usize = 1_000;
+/// Test cases of one request.
+pub const TEST_CASES_MAX: usize = 1_000;
+/// Longest wait for the end of a run that was started by hand.
+pub const RUN_WAIT_MAX: Duration = Duration::from_secs(20);
+/// Longest secret in bytes: room for a private key in PEM form.
+pub const SECRET_BYTES_MAX: usize = 16 * 1024;
 
 /// Entries of a page when the request names no limit.
 pub const PAGE_DEFAULT: usize = 100;

@@ -1,7 +1,8 @@
 //! The OpenAPI document, made from the endpoints' own descriptions.
 
 use crate::endpoints::{
-    audit, clients, history, issues, ledger, oauth, people, raw, session, system, tags,
+    audit, clients, history, hooks, issues, ledger, oauth, people, pipelines, raw, runs, secrets,
+    session, system, tags, trials,
 };
 use crate::live;
 use millrace_contract::v1;
@@ -28,6 +29,12 @@ use utoipa::{Modify, OpenApi};
         tags::update, history::last, history::range, raw::raw, ledger::get, issues::list,
         issues::acknowledge, system::root, system::live, system::ready, system::metrics,
         system::version, system::overview, system::config, system::openapi, live::live,
+        pipelines::list, pipelines::get, pipelines::put, pipelines::remove, pipelines::revisions,
+        pipelines::revision, pipelines::export, pipelines::diff, pipelines::deploy,
+        pipelines::undeploy, pipelines::roll_back, runs::trigger, runs::list, runs::get,
+        runs::again, trials::test, trials::rehearse, trials::test_step, secrets::list,
+        secrets::set, secrets::remove, secrets::variables, secrets::variable,
+        secrets::set_variable, secrets::remove_variable, hooks::call,
     ),
     components(schemas(v1::ErrorBody, v1::FromClient, v1::ToClient<'_>)),
     modifiers(&Common),
@@ -69,6 +76,7 @@ fn operations<'a>(
     let methods = [
         ("get", &mut item.get),
         ("post", &mut item.post),
+        ("put", &mut item.put),
         ("patch", &mut item.patch),
         ("delete", &mut item.delete),
     ];

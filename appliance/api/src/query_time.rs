@@ -1,4 +1,4 @@
-//! Times in query parameters: RFC 3339, an epoch number, `now`, or an offset from now.
+//! Times in query parameters: RFC 3339, a date, an epoch number, `now`, or an offset from now.
 
 use crate::error::{ApiError, Result};
 use millrace_model::Timestamp;
@@ -8,8 +8,8 @@ use millrace_model::time::NANOS_PER_SECOND;
 /// unit is told by its size, see [`Timestamp::from_epoch_number`].
 pub(crate) fn parse(field: &str, text: &str, now: Timestamp) -> Result<Timestamp> {
     read(text.trim(), now).ok_or_else(|| {
-        let message = "Give a time as RFC 3339 (2026-11-30T14:05:00Z; write + as %2B), an epoch \
-                       number (s, ms, us or ns), now, or an offset such as -15m.";
+        let message = "Give a time as RFC 3339 (2026-11-30T14:05:00Z; write + as %2B), a date, an \
+                       epoch number (s, ms, us or ns), now, or an offset such as -15m.";
         ApiError::bad_parameter(field, message)
     })
 }
@@ -20,6 +20,10 @@ fn read(text: &str, now: Timestamp) -> Option<Timestamp> {
     }
     if let Some(nanos) = offset_nanos(text) {
         return now.0.checked_add(nanos).map(Timestamp);
+    }
+    // A date alone is its beginning, UTC.
+    if text.len() == 10 && text.as_bytes().get(4) == Some(&b'-') {
+        return Timestamp::from_rfc3339(&format!("{text}T00:00:00Z"));
     }
     if let Ok(number) = text.parse::<i64>() {
         return Timestamp::from_epoch_number(number);
@@ -74,6 +78,9 @@ mod tests {
         check("2026-11-30T12:00:00 01:00", Some("2026-11-30T11:00:00Z"));
         check("1764504000000", Some("2025-11-30T12:00:00Z"));
         check("1764504000000000001", Some("2025-11-30T12:00:00.000000001Z"));
+        check("2026-11-30", Some("2026-11-30T00:00:00Z"));
+        check("2026-02-30", None);
+        check("2026-1-030", None);
         check("1h", None);
         check("-h", None);
         check("--1h", None);

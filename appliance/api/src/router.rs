@@ -3,21 +3,47 @@
 use crate::authorize::authorize;
 use crate::backend::Backend;
 use crate::endpoints::{
-    audit, clients, history, issues, ledger, oauth, people, raw, session, system, tags,
+    audit, clients, history, hooks, issues, ledger, oauth, people, pipelines, raw, runs, secrets,
+    session, system, tags, trials,
 };
 use crate::guard::guard;
 use crate::live;
 use crate::state::{Api, Settings};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post, put};
 use std::sync::Arc;
 
 /// The whole API around a backend. Each request must carry its [`crate::Peer`], as
 /// [`crate::serve`] gives it.
 pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
     let api = Api::new(backend, settings);
+    let pipeline = Router::new()
+        .route("/", get(pipelines::get).put(pipelines::put).delete(pipelines::remove))
+        .route("/revisions", get(pipelines::revisions))
+        .route("/revisions/{revision}", get(pipelines::revision))
+        .route("/export", get(pipelines::export))
+        .route("/diff", get(pipelines::diff))
+        .route("/deploy", post(pipelines::deploy))
+        .route("/undeploy", post(pipelines::undeploy))
+        .route("/rollback", post(pipelines::roll_back))
+        .route("/trigger", post(runs::trigger))
+        .route("/runs", get(runs::list))
+        .route("/runs/{run}", get(runs::get))
+        .route("/runs/{run}/again", post(runs::again))
+        .route("/test", post(trials::test))
+        .route("/rehearse", post(trials::rehearse))
+        .route("/steps/{step}/test", post(trials::test_step));
     let workspace = Router::new()
+        .route("/pipelines", get(pipelines::list))
+        .nest("/pipelines/{name}", pipeline)
+        .route("/secrets", get(secrets::list))
+        .route("/secrets/{name}", put(secrets::set).delete(secrets::remove))
+        .route("/variables", get(secrets::variables))
+        .route(
+            "/variables/{name}",
+            get(secrets::variable).put(secrets::set_variable).delete(secrets::remove_variable),
+        )
         .route("/tags", get(tags::list).post(tags::create))
         .route("/tag", get(tags::get).patch(tags::update))
         .route("/last", get(history::last))
@@ -48,6 +74,7 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .route("/health/ready", get(system::ready))
         .route("/metrics", get(system::metrics))
         .route("/oauth/token", post(oauth::token))
+        .route("/hooks/{workspace}/{*path}", any(hooks::call))
         .nest("/api/v1", v1)
         .route_layer(from_fn_with_state(api.clone(), authorize))
         .fallback(system::nothing_here)

@@ -6,8 +6,8 @@
 use crate::backend::Backend;
 use crate::error::{ApiError, Result};
 use crate::limits::{
-    HASHINGS_AT_ONCE_MAX, HASHINGS_WAITING_MAX, LIVE_CONNECTIONS_MAX, LIVE_QUEUE_BYTES,
-    LIVE_QUEUE_MESSAGES, QUERIES_AT_ONCE_MAX,
+    COMPUTING_AT_ONCE_MAX, HASHINGS_AT_ONCE_MAX, HASHINGS_WAITING_MAX, LIVE_CONNECTIONS_MAX,
+    LIVE_QUEUE_BYTES, LIVE_QUEUE_MESSAGES, QUERIES_AT_ONCE_MAX, REHEARSALS_AT_ONCE_MAX,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +51,8 @@ struct Inner {
     hashings: Arc<Semaphore>,
     hashings_waiting: Arc<Semaphore>,
     live: Arc<Semaphore>,
+    computing: Arc<Semaphore>,
+    rehearsals: Arc<Semaphore>,
 }
 
 impl Api {
@@ -62,6 +64,8 @@ impl Api {
             hashings: Arc::new(Semaphore::new(HASHINGS_AT_ONCE_MAX)),
             hashings_waiting: Arc::new(Semaphore::new(HASHINGS_AT_ONCE_MAX + HASHINGS_WAITING_MAX)),
             live: Arc::new(Semaphore::new(LIVE_CONNECTIONS_MAX)),
+            computing: Arc::new(Semaphore::new(COMPUTING_AT_ONCE_MAX)),
+            rehearsals: Arc::new(Semaphore::new(REHEARSALS_AT_ONCE_MAX)),
         }))
     }
 
@@ -75,6 +79,18 @@ impl Api {
 
     pub(crate) fn live_permits(&self) -> Arc<Semaphore> {
         Arc::clone(&self.0.live)
+    }
+
+    pub(crate) fn rehearsals(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.0.rehearsals)
+    }
+
+    /// Runs work that takes a core for a while on a blocking thread, a few at once.
+    pub(crate) async fn computing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Backend) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.blocking(&self.0.computing, work).await
     }
 
     /// Runs a history query on a blocking thread, a few at once.

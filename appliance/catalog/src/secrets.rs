@@ -20,7 +20,7 @@ const SECRETS_MAX: usize = 10_000;
 /// Longest value in bytes: room for a private key in PEM form.
 const VALUE_BYTES_MAX: usize = 16 * 1024;
 /// Longest name in bytes.
-const NAME_BYTES_MAX: usize = 100;
+const NAME_BYTES_MAX: usize = 64;
 
 /// A secret without its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum SecretError {
         name: String,
     },
     /// A name that none can have.
-    #[error("a secret's name has 1 to 100 letters, digits, hyphens, dots and underscores")]
+    #[error("a secret's name has 1 to 64 letters, digits, hyphens, dots and underscores")]
     NameInvalid,
     /// A value that none can have.
     #[error("a secret's value has 1 to {VALUE_BYTES_MAX} bytes")]
@@ -242,7 +242,7 @@ mod tests {
     fn refuses_names_and_values_that_none_can_have() {
         let key = SecretKey::generate_with_system().unwrap();
         let secrets = Secrets::default();
-        for bad in ["", "a b", "ä", "a/b", &"x".repeat(101)] {
+        for bad in ["", "a b", "ä", "a/b", &"x".repeat(65)] {
             let refused = secrets.set(place(bad), "v", &key, &by()).unwrap_err();
             assert_eq!(refused, SecretError::NameInvalid, "{bad}");
         }

@@ -6,6 +6,7 @@
 use crate::backend::Fault;
 use crate::error::retry_after_seconds;
 use crate::extract::{Peer, has_media_type, read_body};
+use crate::limits::BODY_BYTES_MAX;
 use crate::state::Api;
 use axum::Json;
 use axum::extract::{Form, FromRequest as _, Request, State};
@@ -60,8 +61,9 @@ async fn give(api: &Api, peer: &Peer, request: Request) -> Result<OAuthToken, Re
     if !has_media_type(&headers, "application/x-www-form-urlencoded") {
         return Err(Refused::InvalidRequest("The body must be a form."));
     }
-    let bytes =
-        read_body(request).await.map_err(|_| Refused::InvalidRequest("The body is too large."))?;
+    let bytes = read_body(request, BODY_BYTES_MAX)
+        .await
+        .map_err(|_| Refused::InvalidRequest("The body is too large."))?;
     let fields = read_form(bytes).await?;
     let grant_type =
         one(&fields, "grant_type")?.ok_or(Refused::InvalidRequest("grant_type is missing."))?;

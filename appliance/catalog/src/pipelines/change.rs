@@ -19,7 +19,7 @@ pub(super) const DOCUMENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Longest note in bytes.
 pub(super) const NOTE_BYTES_MAX: usize = 2_000;
 /// Longest name in bytes.
-const NAME_BYTES_MAX: usize = 100;
+const NAME_BYTES_MAX: usize = 64;
 
 /// Who changes something, from where and when.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ pub enum PipelineError {
         revision: u32,
     },
     /// A name that none can have.
-    #[error("a pipeline's name has 1 to 100 lower-case letters, digits and single hyphens")]
+    #[error("a pipeline's name has 1 to 64 lower-case letters, digits and hyphens, no hyphen first")]
     NameInvalid,
     /// Too long a text.
     #[error("the {what} is longer than {bytes_max} bytes")]
@@ -375,10 +375,10 @@ fn check_length(what: &'static str, text: &str, bytes_max: usize) -> Result<(), 
 
 /// The rule of `flow`'s documents too.
 fn is_name(name: &str) -> bool {
-    let fits = (1..=NAME_BYTES_MAX).contains(&name.len());
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let ends = [name.bytes().next(), name.bytes().next_back()];
-    fits && name.bytes().all(is_good) && !ends.contains(&Some(b'-')) && !name.contains("--")
+    name.len() <= NAME_BYTES_MAX
+        && name.bytes().all(is_good)
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
 }
 
 /// Who is changing what.

@@ -163,7 +163,7 @@ fn refuses_what_no_pipeline_can_be() {
     let refused = |name: &str, document: &str, note: &str| {
         pipelines.save(place(name), document.into(), note, None, &by()).unwrap_err()
     };
-    for name in ["", "A", "a b", "-a", "a-", "a--b", "ä", &"x".repeat(101)] {
+    for name in ["", "A", "a b", "-a", "a_b", "ä", &"x".repeat(65)] {
         assert_eq!(refused(name, "{}", ""), PipelineError::NameInvalid, "{name}");
     }
     let long = |what, bytes_max| PipelineError::TooLong { what, bytes_max };

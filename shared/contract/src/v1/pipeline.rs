@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 /// A pipeline as it is now.
@@ -40,12 +41,13 @@ pub struct Revision {
 }
 
 /// A revision with its document.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct StoredRevision {
     /// The revision.
     pub revision: Revision,
     /// Its document: see the pipeline format.
-    pub document: Value,
+    #[schema(value_type = Object)]
+    pub document: Box<RawValue>,
 }
 
 /// What runs of a pipeline, and what ran before.
@@ -112,11 +114,12 @@ pub struct Activity {
 }
 
 /// Stores a document as the pipeline's next revision.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRevision {
     /// The document; its `name` is the pipeline's.
-    pub document: Value,
+    #[schema(value_type = Object)]
+    pub document: Box<RawValue>,
     /// What is new in it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -152,6 +155,9 @@ pub struct DocumentFault {
     /// The line within the field's text, the first is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// For programs: a stable word, such as `unknown_kind`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub code: String,
     /// What is wrong and what to do.
     pub message: String,
 }

@@ -4,10 +4,11 @@ use crate::v1::error::ErrorDetail;
 use crate::v1::run::{Item, RunFault, RunLine};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 /// Runs test cases.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TestRequest {
     /// A stored revision; the last one when neither this nor `document` is given.
@@ -15,7 +16,8 @@ pub struct TestRequest {
     pub revision: Option<u32>,
     /// A document that is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub document: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    pub document: Option<Box<RawValue>>,
     /// Cases to run instead of the document's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cases: Option<Vec<Value>>,
@@ -86,7 +88,7 @@ pub enum EffectKind {
 }
 
 /// Feeds recorded history through a document, with everything outside recorded instead of done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RehearsalRequest {
     /// A stored revision; the last one when neither this nor `document` is given.
@@ -94,7 +96,8 @@ pub struct RehearsalRequest {
     pub revision: Option<u32>,
     /// A document that is not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub document: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    pub document: Option<Box<RawValue>>,
     /// History from here, included: RFC 3339, a date, an epoch number, or back from now: `-1h`.
     pub from: String,
     /// To here, not included.
@@ -178,7 +181,7 @@ pub struct Difference {
 }
 
 /// Executes one step on a sample.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StepTestRequest {
     /// A stored revision; the last one when neither this nor `document` is given.
@@ -186,7 +189,8 @@ pub struct StepTestRequest {
     pub revision: Option<u32>,
     /// A document that is not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub document: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    pub document: Option<Box<RawValue>>,
     /// The step's input. With `upstream` this is the trigger's datum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,

@@ -1,0 +1,176 @@
+//! Pipeline documents on their way in and out: read, judged by `flow`'s rules, compared.
+//!
+//! **Invariants**: what is handed to the backend is a document without faults; every fault names
+//! its step and field where it has one.
+
+use crate::error::{ApiError, Result};
+use millrace_contract::v1::{DocumentChange, DocumentFault, PipelineDiff};
+use millrace_flow::{Document, Fault, ParseFault, Severity};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// A document that may be stored.
+pub(crate) struct Judged {
+    pub(crate) document: Arc<Document>,
+    /// The compact text to store.
+    pub(crate) text: Arc<str>,
+    pub(crate) warnings: Vec<DocumentFault>,
+}
+
+/// Reads a document and holds it against all rules.
+pub(crate) fn judge(text: &RawValue, name: &str) -> Result<Judged> {
+    let document = Document::parse(text.get()).map_err(|fault| no_document(&fault))?;
+    if document.name != name {
+        let message = format!("must be '{name}', as the address says");
+        let (field, code) = (Some("name".to_owned()), "bad_name".to_owned());
+        let fault = DocumentFault { field, code, message, ..DocumentFault::default() };
+        return Err(ApiError::document(vec![fault]));
+    }
+    let (errors, warnings): (Vec<_>, Vec<_>) = millrace_flow::validate(&document)
+        .into_iter()
+        .partition(|fault| fault.severity == Severity::Error);
+    if !errors.is_empty() {
+        return Err(ApiError::document(errors.into_iter().map(outward).collect()));
+    }
+    let text = serde_json::to_string(&document)
+        .map_err(|error| ApiError::internal(&format!("a document is not JSON: {error}")))?;
+    let warnings = warnings.into_iter().map(outward).collect();
+    Ok(Judged { document: Arc::new(document), text: text.into(), warnings })
+}
+
+/// A stored document's text, read back.
+pub(crate) fn stored(text: &str) -> Result<Document> {
+    Document::parse(text)
+        .map_err(|error| ApiError::internal(&format!("a stored document cannot be read: {error}")))
+}
+
+/// A stored document's text as JSON.
+pub(crate) fn stored_json(text: &str) -> Result<Box<RawValue>> {
+    RawValue::from_string(text.to_owned())
+        .map_err(|error| ApiError::internal(&format!("a stored document is not JSON: {error}")))
+}
+
+fn outward(fault: Fault) -> DocumentFault {
+    let Fault { step, field, code, message, .. } = fault;
+    DocumentFault { step, field, line: None, code: code.to_owned(), message }
+}
+
+fn no_document(fault: &ParseFault) -> ApiError {
+    let (step, field) = locate(&fault.path);
+    let line = u32::try_from(fault.line).ok().filter(|line| *line > 0);
+    let (code, message) = ("no_document".to_owned(), fault.message.clone());
+    ApiError::document(vec![DocumentFault { step, field, line, code, message }])
+}
+
+/// What is different between two stored documents.
+pub(crate) fn diff(from: (u32, &Document), to: (u32, &Document)) -> PipelineDiff {
+    let value = |document: &Document| {
+        let mut document = document.clone();
+        document.layout.clear();
+        serde_json::to_value(document).unwrap_or_default()
+    };
+    let mut changes = Vec::new();
+    compare("", Some(&value(from.1)), Some(&value(to.1)), &mut changes);
+    PipelineDiff { from: from.0, to: to.0, changes, layout_changed: from.1.layout != to.1.layout }
+}
+
+fn compare(
+    place: &str,
+    before: Option<&Value>,
+    after: Option<&Value>,
+    changes: &mut Vec<DocumentChange>,
+) {
+    match (before, after) {
+        (before, after) if before == after => {}
+        (Some(Value::Object(before)), Some(Value::Object(after))) => {
+            let mut names: Vec<_> = before.keys().chain(after.keys()).collect();
+            names.sort();
+            names.dedup();
+            for name in names {
+                let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                compare(&place, before.get(name), after.get(name), changes);
+            }
+        }
+        (before, after) => changes.push(DocumentChange {
+            place: place.to_owned(),
+            before: before.cloned(),
+            after: after.cloned(),
+        }),
+    }
+}
+
+/// Turns `steps.scale.timeout_ms` into step and field.
+fn locate(path: &str) -> (Option<String>, Option<String>) {
+    let Some(rest) = path.strip_prefix("steps.") else {
+        return (None, (path != ".").then(|| path.to_owned()));
+    };
+    match rest.split_once('.') {
+        Some((step, field)) => (Some(step.to_owned()), Some(field.to_owned())),
+        None => (Some(rest.to_owned()), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn document(change: impl FnOnce(&mut Value)) -> Box<RawValue> {
+        let mut value = json!({
+            "millrace": 1,
+            "name": "a",
+            "steps": { "in": { "kind": "manual" }, "note": { "kind": "log", "fields": { "text": "x" } } },
+            "wires": [{ "from": "in", "to": "note" }],
+        });
+        change(&mut value);
+        RawValue::from_string(value.to_string()).unwrap()
+    }
+
+    fn faults(text: &RawValue) -> Vec<(Option<String>, Option<String>)> {
+        let Err(error) = judge(text, "a") else { return Vec::new() };
+        let faults = error.detail().faults;
+        faults.into_iter().map(|fault| (fault.step, fault.field)).collect()
+    }
+
+    #[test]
+    fn a_good_document_is_stored_compact_and_reads_back() {
+        let judged = judge(&document(|_| ()), "a").map_err(ApiError::detail).unwrap();
+        assert!(!judged.text.contains('\n'), "{}", judged.text);
+        assert_eq!(stored(&judged.text).map_err(ApiError::detail).unwrap(), *judged.document);
+    }
+
+    #[test]
+    fn every_fault_names_its_step_and_field() {
+        let some = |text: &str| Some(text.to_owned());
+        let unknown = document(|value| value["steps"]["note"]["kind"] = json!("teleport"));
+        assert_eq!(faults(&unknown)[0].0, some("note"));
+        let number = document(|value| value["steps"]["note"]["timeout_ms"] = json!("soon"));
+        assert_eq!(faults(&number), [(some("note"), some("timeout_ms"))]);
+        let renamed = document(|value| value["name"] = json!("b"));
+        assert_eq!(faults(&renamed), [(None, some("name"))]);
+        let future = document(|value| value["millrace"] = json!(99));
+        assert_eq!(faults(&future).len(), 1);
+        let twice =
+            RawValue::from_string(r#"{"millrace":1,"name":"a","name":"a"}"#.into()).unwrap();
+        assert_eq!(faults(&twice).len(), 1);
+        assert_eq!(faults(&RawValue::from_string("7".into()).unwrap()).len(), 1);
+    }
+
+    #[test]
+    fn a_difference_is_told_with_its_place_and_layout_apart() {
+        let before = judge(&document(|_| ()), "a").map_err(ApiError::detail).unwrap().document;
+        let mut after = Document::clone(&before);
+        after.layout.insert("in".to_owned(), [3, 4]);
+        let moved = diff((1, &before), (2, &after));
+        assert!(moved.changes.is_empty() && moved.layout_changed, "{moved:?}");
+        let step = after.steps.get_mut("note").unwrap();
+        step.fields.insert("text".to_owned(), json!("y"));
+        after.steps.remove("in");
+        let changed = diff((1, &before), (2, &after));
+        let places: Vec<_> = changed.changes.iter().map(|row| row.place.as_str()).collect();
+        assert_eq!(places, ["steps.in", "steps.note.fields.text"]);
+        assert_eq!(changed.changes[1].after, Some(json!("y")));
+        assert!(changed.changes[0].after.is_none());
+    }
+}
