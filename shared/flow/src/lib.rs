@@ -7,15 +7,21 @@
 pub mod case;
 pub mod cron;
 pub mod data;
+pub mod diff;
 pub mod document;
+pub mod edit;
 pub mod expression;
 pub mod kind;
 pub mod kinds;
 pub mod text;
+pub mod transaction;
 pub mod validate;
 
 pub use data::{Data, Map};
+pub use diff::diff;
 pub use document::Document;
+pub use edit::{Edit, EditError};
 pub use kind::{FieldForm, FieldSpec, Group, Kind};
 pub use text::ParseFault;
+pub use transaction::{Transaction, TransactionError};
 pub use validate::{Fault, Severity, has_errors, validate};
