@@ -11,8 +11,8 @@
 //! well again when neither held for 30 s. Waits below a millisecond (mean of a thread's turns) do
 //! not count as waiting: on any busy machine work waits for microseconds all the time.
 //!
-//! **Invariants**: time and files are parameters ([`Clock`], [`Source`]); the probe itself uses
-//! under a thousandth of a core.
+//! **Invariants**: time and files are parameters ([`Clock`], [`Source`]); the probe itself wakes
+//! twenty times a second and reads files once.
 
 mod busiest;
 mod lateness;

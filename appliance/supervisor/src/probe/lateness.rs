@@ -2,16 +2,16 @@
 //!
 //! A thread that was due every tick and woke `late` after one of them missed all ticks in
 //! between. They count too, each with what it would have waited; otherwise a standstill of two
-//! seconds would be one bad sample among five hundred good ones.
+//! seconds would be one bad sample among two hundred good ones.
 //!
 //! **Invariants**: samples are bounded by the window and [`MISSED_MAX`].
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How often the thread asks to be woken.
-pub(crate) const TICK: Duration = Duration::from_millis(20);
-/// Ticks counted for one standstill: about seven minutes of it.
+/// How often the thread asks to be woken: two hundred samples a window, and little CPU.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
+/// Ticks counted for one standstill: about a quarter of an hour of it.
 const MISSED_MAX: u128 = 20_000;
 /// Timers of some systems are no finer than this, and a thread is late by it when nothing is wrong.
 const TIMER_GRAIN: Duration = Duration::from_millis(if cfg!(windows) { 32 } else { 0 });
