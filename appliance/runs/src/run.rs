@@ -129,6 +129,8 @@ pub struct Run {
 pub struct Trace {
     /// What triggered it, for running it again.
     pub input: Option<Item>,
+    /// What it gave, where it gave something: a webhook's answer, a call's value.
+    pub output: Option<Item>,
     /// Its steps in the order in which they began.
     pub steps: Vec<StepRun>,
     /// What it logged.
@@ -291,6 +293,22 @@ impl Run {
 }
 
 impl Trace {
+    /// Adds an execution, to those that its step had before: counts and times are added up, the
+    /// worst status stays, and of inputs, outputs and faults the last.
+    pub fn add(&mut self, execution: StepRun) {
+        let known = self.steps.iter_mut().find(|step| step.step == execution.step);
+        let Some(step) = known else {
+            self.steps.push(execution);
+            return;
+        };
+        step.status = step.status.max(execution.status);
+        step.count = step.count.saturating_add(execution.count);
+        step.took = step.took.saturating_add(execution.took);
+        step.fault = execution.fault.or(step.fault.take());
+        step.input = execution.input.or(step.input.take());
+        step.output = execution.output.or(step.output.take());
+    }
+
     fn bound(&mut self) {
         let left_out =
             self.steps.len().saturating_sub(STEPS_MAX) + self.lines.len().saturating_sub(LINES_MAX);
@@ -309,6 +327,7 @@ impl Trace {
         self.left_out += (self.lines.len() - kept) as u64;
         self.lines.truncate(kept);
         self.left_out += bound_item(&mut self.input, &mut room);
+        self.left_out += bound_item(&mut self.output, &mut room);
         for step in &mut self.steps {
             cut(&mut step.step, NAME_BYTES_MAX);
             bound_fault(&mut step.fault);
@@ -328,7 +347,7 @@ impl Trace {
             })
             .sum();
         let lines: usize = self.lines.iter().map(|line| size_of::<Line>() + line.text.len()).sum();
-        size_of::<Self>() + steps + lines + item(&self.input)
+        size_of::<Self>() + steps + lines + item(&self.input) + item(&self.output)
     }
 }
 

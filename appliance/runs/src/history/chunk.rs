@@ -7,7 +7,7 @@
 //!              duration us, waited us, cpu us, attempt,
 //!              [fault: code, text, step] [by] [trace: part, position, length]
 //! trace body   the traces of some runs, one after the other:
-//!              flags, left out, [input], steps, lines
+//!              left out, input, output, steps, lines
 //! ```
 //! Names and texts are words: numbers in the chunk's list. A fleet's chunk holds one second, and
 //! what repeats from run to run costs a byte or two. `docs/formats/runs.md` says it for others.
@@ -299,7 +299,7 @@ pub(crate) fn read_trace(body: &[u8], place: TracePlace, words: &[Arc<str>]) -> 
     let end = place.position.checked_add(place.length)?;
     let mut reader = Reader(unseal(body)?.get(place.position..end)?);
     let left_out = reader.number()?;
-    let input = item(&mut reader)?;
+    let (input, output) = (item(&mut reader)?, item(&mut reader)?);
     let count = reader.small::<usize>()?;
     let steps = (0..count.min(reader.0.len()))
         .map(|_| step(&mut reader, words))
@@ -308,12 +308,13 @@ pub(crate) fn read_trace(body: &[u8], place: TracePlace, words: &[Arc<str>]) -> 
     let lines = (0..count.min(reader.0.len()))
         .map(|_| line(&mut reader, words))
         .collect::<Option<Vec<_>>>()?;
-    Some(Trace { input, steps, lines, left_out })
+    Some(Trace { input, output, steps, lines, left_out })
 }
 
 fn put_trace(out: &mut Vec<u8>, words: &mut Words, trace: &Trace) {
     put(out, trace.left_out);
     put_item(out, trace.input.as_ref());
+    put_item(out, trace.output.as_ref());
     put(out, trace.steps.len() as u64);
     for step in &trace.steps {
         put(out, words.number(&step.step));

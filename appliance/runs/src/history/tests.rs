@@ -432,3 +432,19 @@ fn long_items_are_cut_and_say_how_long_they_were() {
     history.keep(minimal);
     assert_eq!(history.find(1, 2).expect("readable").expect("kept").run.trace, None);
 }
+
+#[test]
+fn executions_of_a_step_add_up() {
+    let mut trace = Trace::default();
+    let fault = Fault { code: "x".into(), text: "y".into(), step: "".into() };
+    let failed = StepRun { status: StepStatus::Failed, fault: Some(fault), ..step("each", None) };
+    trace.add(step("split", None));
+    trace.add(step("each", Some(Item::new("1"))));
+    trace.add(failed);
+    trace.add(StepRun { output: Some(Item::new("9")), ..step("each", Some(Item::new("3"))) });
+    assert_eq!(trace.steps.len(), 2);
+    let each = &trace.steps[1];
+    assert_eq!((each.status, each.count), (StepStatus::Failed, 6));
+    assert_eq!(each.took, Duration::from_micros(27));
+    assert_eq!((&*each.input.as_ref().expect("kept").text, each.fault.is_some()), ("3", true));
+}

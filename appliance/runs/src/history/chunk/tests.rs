@@ -48,13 +48,13 @@ fn traces() -> impl Strategy<Value = Option<Box<Trace>>> {
         text: line.into(),
     });
     let all = (
-        items(),
+        (items(), items()),
         proptest::collection::vec(steps(), 0..4),
         proptest::collection::vec(lines, 0..3),
         any::<u64>(),
     );
-    proptest::option::of(all.prop_map(|(input, steps, lines, left_out)| {
-        Box::new(Trace { input, steps, lines, left_out })
+    proptest::option::of(all.prop_map(|((input, output), steps, lines, left_out)| {
+        Box::new(Trace { input, output, steps, lines, left_out })
     }))
 }
 
