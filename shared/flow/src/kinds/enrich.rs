@@ -2,7 +2,11 @@
 
 use crate::kind::field::FieldForm::{Bool, Enum, Into, Map};
 use crate::kind::field::SOME_TIME;
-use crate::kind::{FieldSpec, Kind, PLAIN};
+use crate::kind::{Complaints, FieldSpec, Fields, Kind, PLAIN};
+use serde_json::Value;
+
+/// Most tags of one step.
+const PATHS_MAX: usize = 100;
 
 pub(crate) static KIND: Kind = Kind {
     name: "enrich",
@@ -35,5 +39,19 @@ pub(crate) static KIND: Kind = Kind {
             "What a tag without a value gives.",
         ),
     ],
+    check,
     ..PLAIN
 };
+
+fn check(fields: &Fields, complaints: &mut Complaints) {
+    let Some(paths) = fields.get("paths").and_then(Value::as_object) else { return };
+    if paths.is_empty() || paths.len() > PATHS_MAX {
+        complaints.field("paths", format!("takes 1 to {PATHS_MAX} paths, not {}", paths.len()));
+    }
+    for (name, path) in paths {
+        let path = path.as_str().map(crate::expression::outline);
+        if path.is_none_or(|path| millrace_model::topic::check_path(&path).is_err()) {
+            complaints.field("paths", format!("`{name}` is no tag path"));
+        }
+    }
+}

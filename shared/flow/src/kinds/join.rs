@@ -1,13 +1,19 @@
 //! `join`: makes one datum of many.
 
-use crate::kind::field::FieldForm::{Bool, Enum, Text};
+use crate::kind::field::FieldForm::{Bool, Enum, Json, Text};
 use crate::kind::{FieldSpec, Kind, PLAIN};
 
 pub(crate) static KIND: Kind = Kind {
     name: "join",
     summary: "Makes one list, text or object of the pieces that reach it in a run.",
     fields: &[
-        FieldSpec::VALUE,
+        FieldSpec::optional(
+            "value",
+            Json,
+            "The piece, or the list if `gather` is false; the input's own value if left \
+             out. With `gather` it is a plain path of `$item`.",
+        )
+        .evaluated(),
         FieldSpec::preset(
             "gather",
             Bool,

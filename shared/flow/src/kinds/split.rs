@@ -1,7 +1,7 @@
 //! `split`: sends the pieces of a list, object or text out one by one.
 
 use crate::kind::field::FieldForm::{Bool, Integer, Text};
-use crate::kind::{FieldSpec, Kind, PLAIN};
+use crate::kind::{Complaints, FieldSpec, Fields, Kind, PLAIN};
 
 pub(crate) static KIND: Kind = Kind {
     name: "split",
@@ -35,5 +35,12 @@ pub(crate) static KIND: Kind = Kind {
             "More pieces than this fail the step.",
         ),
     ],
+    check,
     ..PLAIN
 };
+
+fn check(fields: &Fields, complaints: &mut Complaints) {
+    if fields.get("separator").and_then(serde_json::Value::as_str) == Some("") {
+        complaints.field("separator", "is empty: text cannot be cut at nothing");
+    }
+}

@@ -14,8 +14,9 @@ pub const PANES_MAX: u64 = 1_000;
 
 pub(crate) static KIND: Kind = Kind {
     name: "window",
-    summary: "Aggregates values over a tumbling, sliding or session window; gives one \
-             datum when a window closes.",
+    summary: "Aggregates values over a tumbling, sliding or session window; when one \
+             closes, gives `{ key, start, end, value, late }` and the aggregates by name. \
+             `value` is the first aggregate, `late` counts values dropped as too late.",
     fields: &[
         FieldSpec::VALUE,
         FieldSpec::KEY,
