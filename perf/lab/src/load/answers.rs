@@ -1,7 +1,8 @@
 //! Reading what the server answers: acknowledgements, verdicts, refusals, closings.
 //!
 //! **Invariants**
-//! - One read per readiness; the time of an answer is taken after its read.
+//! - A socket is read until a read does not fill the buffer; the time of an answer is taken after
+//!   its read.
 //! - An answer to a packet that is not in flight ends the run: the server is wrong or we are.
 
 use std::io::Read as _;
@@ -13,10 +14,17 @@ use super::crowd::Crowd;
 use super::frame::{self, Packet};
 
 impl Crowd {
-    /// One read of a client's socket, and all that it brought.
+    /// Reads a client's socket to its end, and handles all that it brought.
     pub(super) fn read(&mut self, number: usize) -> Result<()> {
-        let Some(client) = self.clients.get_mut(number) else { return Ok(()) };
-        let Some(stream) = &mut client.stream else { return Ok(()) };
+        while self.read_once(number)? {}
+        self.send_due(number);
+        Ok(())
+    }
+
+    /// One read; true when there may be more.
+    fn read_once(&mut self, number: usize) -> Result<bool> {
+        let Some(client) = self.clients.get_mut(number) else { return Ok(false) };
+        let Some(stream) = &mut client.stream else { return Ok(false) };
         let kept = client.partial.len();
         // An unfinished packet of a verdict is short: it always fits in front.
         if let Some(front) = self.read_buffer.get_mut(..kept) {
@@ -28,14 +36,14 @@ impl Crowd {
             Ok(got) => got,
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
                 client.partial.extend_from_slice(self.read_buffer.get(..kept).unwrap_or_default());
-                return Ok(());
+                return Ok(false);
             }
             Err(_) => 0,
         };
         if got == 0 {
             client.disconnected();
             self.offline += 1;
-            return Ok(());
+            return Ok(false);
         }
         self.tally.bytes_in += got as u64;
         let buffer = std::mem::take(&mut self.read_buffer);
@@ -44,10 +52,10 @@ impl Crowd {
         if let Some(client) = self.clients.get_mut(number) {
             client.partial.extend_from_slice(rest);
         }
+        let is_full = kept + got == buffer.len();
         self.read_buffer = buffer;
         used?;
-        self.send_due(number);
-        Ok(())
+        Ok(is_full)
     }
 
     /// Handles all whole packets; gives how many bytes they had.

@@ -1,10 +1,10 @@
 //! One MQTT client of the crowd: its window, its schedule's debt, its bytes.
 //!
 //! **Invariants**
-//! - A packet id is a slot number + 1; a slot is either free or in the order of sending.
+//! - A packet id is a slot number + 1; slots are used in turn, so that what waits, waits in the
+//!   order of sending. One that was answered before its turn is used again when its turn comes.
 //! - What could not be written waits in `unsent`; nothing overtakes it.
 
-use std::collections::VecDeque;
 use std::net::TcpStream;
 
 use rustix::io::Errno;
@@ -31,29 +31,39 @@ pub(crate) struct Slot {
     pub(crate) counter: u64,
     pub(crate) source_time: i64,
     pub(crate) book_place: u32,
+    /// Set by the window.
+    is_waiting: bool,
 }
 
-/// One client.
+impl Slot {
+    pub(crate) fn new(due: u64, tag: u32, counter: u64, source_time: i64, book_place: u32) -> Self {
+        Self { due, tag, counter, source_time, book_place, is_waiting: false }
+    }
+}
+
+/// One client. What each value touches lies in front.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Client {
     pub(crate) stream: Option<TcpStream>,
     pub(crate) state: State,
-    /// How the MQTT session is called.
-    pub(crate) name: String,
-    pub(crate) credential: Credential,
-    pub(crate) topics: Vec<Vec<u8>>,
-    pub(crate) verdict_topic: Vec<u8>,
-    /// The beginning of a packet that is not whole yet.
-    pub(crate) partial: Vec<u8>,
-    pub(crate) unsent: Vec<u8>,
     /// Values that are due in this phase, and how many of them are sent.
     pub(crate) due: u64,
     pub(crate) sent: u64,
     /// Values of the phases before.
     pub(crate) sent_before: u64,
     slots: Vec<Slot>,
-    free: Vec<u16>,
-    order: VecDeque<u16>,
+    /// The oldest value that waits and the next to be sent, counted from the first ever.
+    oldest: u64,
+    next: u64,
+    pub(crate) topics: Vec<Vec<u8>>,
+    /// The beginning of a packet that is not whole yet.
+    pub(crate) partial: Vec<u8>,
+    pub(crate) unsent: Vec<u8>,
+    /// How the MQTT session is called.
+    pub(crate) name: String,
+    pub(crate) credential: Credential,
+    pub(crate) verdict_topic: Vec<u8>,
 }
 
 impl Client {
@@ -76,42 +86,53 @@ impl Client {
             sent: 0,
             sent_before: 0,
             slots: vec![Slot::default(); usize::from(spec.in_flight)],
-            free: (0..spec.in_flight).rev().collect(),
-            order: VecDeque::with_capacity(usize::from(spec.in_flight)),
+            oldest: 0,
+            next: 0,
         }
     }
 
     /// How many more values may be in flight.
     pub(crate) fn room(&self) -> usize {
-        self.free.len()
+        self.slots.len() - (self.next - self.oldest) as usize
     }
 
     /// Takes a slot; its packet id, or none when the window is full.
     pub(crate) fn take_slot(&mut self, slot: Slot) -> Option<u16> {
-        let number = self.free.pop()?;
-        *self.slots.get_mut(usize::from(number))? = slot;
-        self.order.push_back(number);
-        Some(number + 1)
+        if self.room() == 0 {
+            return None;
+        }
+        let number = self.slot_of(self.next);
+        *self.slots.get_mut(number)? = Slot { is_waiting: true, ..slot };
+        self.next += 1;
+        u16::try_from(number + 1).ok()
     }
 
     /// Frees the slot of an acknowledged packet; none for an id that is not in flight.
     pub(crate) fn free_slot(&mut self, packet_id: u16) -> Option<Slot> {
         let number = packet_id.checked_sub(1)?;
-        if self.order.front() == Some(&number) {
-            self.order.pop_front();
-        } else {
-            let place = self.order.iter().position(|waiting| *waiting == number)?;
-            self.order.remove(place);
+        let slot = self.slots.get_mut(usize::from(number)).filter(|slot| slot.is_waiting)?;
+        slot.is_waiting = false;
+        let freed = *slot;
+        while self.oldest < self.next
+            && self.slots.get(self.slot_of(self.oldest)).is_some_and(|slot| !slot.is_waiting)
+        {
+            self.oldest += 1;
         }
-        self.free.push(number);
-        self.slots.get(usize::from(number)).copied()
+        Some(freed)
+    }
+
+    /// The slot of the `count`-th value ever.
+    fn slot_of(&self, count: u64) -> usize {
+        (count % self.slots.len().max(1) as u64) as usize
     }
 
     /// The values in flight in the order of their sending, with their packet ids.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (u16, Slot)> + '_ {
-        self.order
-            .iter()
-            .filter_map(|number| Some((number + 1, *self.slots.get(usize::from(*number))?)))
+        (self.oldest..self.next).filter_map(|count| {
+            let number = self.slot_of(count);
+            let slot = self.slots.get(number).filter(|slot| slot.is_waiting)?;
+            Some((u16::try_from(number + 1).ok()?, *slot))
+        })
     }
 
     /// Writes `bytes`, or keeps what did not fit. False when the connection is gone.

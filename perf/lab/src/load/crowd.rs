@@ -31,6 +31,8 @@ const READ_BYTES: usize = 64 * 1024;
 const TIMER: u64 = u64::MAX;
 /// The live subscriber's key.
 const LISTENER: u64 = u64::MAX - 1;
+/// Edge-triggered: what was read to its end is not asked again.
+const READABLE: epoll::EventFlags = epoll::EventFlags::IN.union(epoll::EventFlags::ET);
 /// Clients that connect at once: below every listener's backlog.
 const CONNECTING_MAX: usize = 100;
 
@@ -56,6 +58,8 @@ pub(crate) struct Crowd {
     pub(super) read_buffer: Vec<u8>,
     scratch: Vec<u8>,
     events: Vec<epoll::Event>,
+    /// The last look gave as many answers as it could.
+    answers_left: bool,
 }
 
 impl Crowd {
@@ -90,6 +94,7 @@ impl Crowd {
             read_buffer: vec![0; READ_BYTES],
             scratch: Vec::with_capacity(READ_BYTES),
             events: Vec::with_capacity(EVENTS_MAX),
+            answers_left: false,
         })
     }
 
@@ -186,6 +191,19 @@ impl Crowd {
         self.wait(None)
     }
 
+    /// Handles the answers that are there. If nothing is due then, sleeps until `due`, but for
+    /// `step` nanoseconds at least; answers do not wake it.
+    #[expect(clippy::disallowed_methods, reason = "sleeps for a time, not for a condition")]
+    pub(crate) fn poll_in_step(&mut self, due: u64, step: u64) -> Result<()> {
+        self.poll(0)?;
+        let now = self.clock.now();
+        if self.answers_left || due <= now {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_nanos((due - now).max(step)));
+        Ok(())
+    }
+
     fn wait(&mut self, timeout: Option<&Timespec>) -> Result<()> {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
@@ -210,6 +228,7 @@ impl Crowd {
                 self.read(client)?;
             }
         }
+        self.answers_left = events.len() == EVENTS_MAX;
         self.events = events;
         Ok(())
     }
@@ -251,7 +270,7 @@ impl Crowd {
         stream.set_nonblocking(true).context("make a socket non-blocking")?;
         stream.set_nodelay(true).context("turn Nagle's algorithm off")?;
         let data = epoll::EventData::new_u64(number as u64);
-        epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN).context("watch a socket")?;
+        epoll::add(&self.epoll, &stream, data, READABLE).context("watch a socket")?;
         client.disconnected();
         client.stream = Some(stream);
         client.state = State::SigningIn;
@@ -281,17 +300,19 @@ impl Crowd {
     fn send_batch(&mut self, number: usize, count: u64) {
         let Some(client) = self.clients.get_mut(number) else { return };
         let spec = &self.spec;
-        let now = self.clock.now();
         self.scratch.clear();
         for _ in 0..count {
             let value = client.sent_before + client.sent;
-            let due = self.schedule.map_or(now, |plan| plan.due_of(number, client.sent));
+            let due = match &self.schedule {
+                Some(plan) => plan.due_of(number, client.sent),
+                None => self.clock.now(),
+            };
             let tag = (value % u64::from(spec.tags)) as u32;
             let counter = spec.counter_first + value / u64::from(spec.tags);
             let topic = number as u32 * spec.tags + tag;
             let source_time = if spec.payload.has_source_time(tag) { wall_clock() } else { 0 };
             let book_place = self.book.sent(topic, counter, source_time);
-            let slot = Slot { due, tag, counter, source_time, book_place };
+            let slot = Slot::new(due, tag, counter, source_time, book_place);
             let Some(packet_id) = client.take_slot(slot) else { break };
             let every = u64::from(spec.verdict_every);
             let asks = every != 0 && self.tally.sent.is_multiple_of(every);
@@ -321,7 +342,7 @@ impl Crowd {
         let alive = client.write_rest();
         if let (true, Some(stream)) = (client.unsent.is_empty(), &client.stream) {
             let data = epoll::EventData::new_u64(number as u64);
-            epoll::modify(&self.epoll, stream, data, epoll::EventFlags::IN)
+            epoll::modify(&self.epoll, stream, data, READABLE)
                 .context("watch a socket for reading")?;
         }
         self.after_write(number, alive);
@@ -333,7 +354,7 @@ impl Crowd {
         let Some(client) = self.clients.get(number) else { return };
         if let (true, false, Some(stream)) = (alive, client.unsent.is_empty(), &client.stream) {
             let data = epoll::EventData::new_u64(number as u64);
-            let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT;
+            let flags = READABLE.union(epoll::EventFlags::OUT);
             let _found_by_reading = epoll::modify(&self.epoll, stream, data, flags);
         }
     }

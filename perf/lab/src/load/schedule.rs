@@ -7,6 +7,8 @@
 //! **Invariants**
 //! - A due time depends on its number alone, never on what happened before.
 
+use std::time::Duration;
+
 /// The schedule of one run; times are nanoseconds since the run's clock started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Schedule {
@@ -32,6 +34,11 @@ impl Schedule {
     /// When event `event` is due.
     pub(crate) fn due(&self, event: u64) -> u64 {
         self.start + (event as f64 * self.interval) as u64
+    }
+
+    /// Between two events of the whole crowd.
+    pub(crate) fn interval(&self) -> Duration {
+        Duration::from_nanos(self.interval as u64)
     }
 
     /// The client that event `event` belongs to.
