@@ -8,9 +8,11 @@
 //! **Invariants**
 //! - The seq is in the transaction of its data; it never goes back.
 //! - An entry that does not read back as written is not given: each row has a checksum.
-//! - A damaged file is set aside and an empty one begun; an issue names the pipelines that lost
-//!   their state, as far as the file still tells.
-//! - [`ENTRY_BYTES_MAX`] an entry, [`TOTAL_BYTES_MAX`] in all; what is over it is refused alone.
+//! - A file that a start finds damaged is set aside and an empty one begun; an issue names the
+//!   pipelines that lost their state, as far as the file still tells. One that is damaged while the
+//!   box runs is written anew from the copy that is held here, and nothing is lost.
+//! - [`ENTRY_BYTES_MAX`] an entry, [`TOTAL_BYTES_MAX`] in all; what is over it is refused alone,
+//!   and an issue says whose it is.
 
 mod table;
 #[cfg(test)]
@@ -20,18 +22,20 @@ use crate::file::{Files, StoreError, set_aside};
 use crate::state::table::{Row, Table};
 use millrace_supervisor::{Clock, Issue, Issues, Severity};
 use parking_lot::Mutex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Most bytes of one entry's JSON text.
-pub const ENTRY_BYTES_MAX: usize = 64 * 1024;
-/// Most bytes of all entries, their names included.
-pub const TOTAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Most bytes of one entry's text: the engine's 64 KiB, and half as much for how it is written.
+pub const ENTRY_BYTES_MAX: usize = 96 * 1024;
+/// Most bytes of all entries, their names included: the engine's 64 MiB, and half as much.
+pub const TOTAL_BYTES_MAX: u64 = 96 * 1024 * 1024;
 
 pub(crate) const ISSUE_LOST: &str = "pipeline-state-lost";
+pub(crate) const ISSUE_REWRITTEN: &str = "pipeline-state-rewritten";
+pub(crate) const ISSUE_REFUSED: &str = "pipeline-state-refused";
 pub(crate) const ISSUE_CANNOT_WRITE: &str = "pipeline-state-cannot-write";
 /// Names listed in an issue.
 const NAMES_MAX: usize = 20;
@@ -141,9 +145,8 @@ pub struct Refused {
 pub struct Stored {
     /// What was over a limit.
     pub refused: Vec<Refused>,
-    /// The file was damaged and is a new one, with these changes alone and no seq: hand over
-    /// everything with [`StateStore::replace`].
-    pub began_anew: bool,
+    /// The file was damaged and was written anew.
+    pub is_rewritten: bool,
 }
 
 /// Why the state cannot be loaded or stored now.
@@ -176,8 +179,34 @@ pub struct StateStore {
     files: Arc<dyn Files>,
     issues: Arc<Issues>,
     clock: Arc<dyn Clock>,
-    table: Mutex<Option<Table>>,
+    held: Mutex<Held>,
     total_bytes_max: u64,
+}
+
+/// The open file, and what is in it.
+#[derive(Debug, Default)]
+struct Held {
+    table: Option<Table>,
+    copy: HashMap<Scope, String>,
+    through: u64,
+    /// What was refused and has not been stored since.
+    refused: BTreeSet<Scope>,
+}
+
+impl Held {
+    fn apply(&mut self, changes: &[Change], refused: &[Refused], through: u64) {
+        self.through = self.through.max(through);
+        for change in changes {
+            self.refused.remove(&change.scope);
+            match &change.json {
+                Some(json) => self.copy.insert(change.scope.clone(), json.clone()),
+                None => self.copy.remove(&change.scope),
+            };
+        }
+        for over in refused {
+            self.refused.insert(over.scope.clone());
+        }
+    }
 }
 
 impl fmt::Debug for StateStore {
@@ -195,8 +224,8 @@ impl StateStore {
         issues: Arc<Issues>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let (table, total_bytes_max) = (Mutex::new(None), TOTAL_BYTES_MAX);
-        Self { config, files, issues, clock, table, total_bytes_max }
+        let (held, total_bytes_max) = (Mutex::default(), TOTAL_BYTES_MAX);
+        Self { config, files, issues, clock, held, total_bytes_max }
     }
 
     /// Everything that is remembered, and through which seq it counts.
@@ -204,9 +233,9 @@ impl StateStore {
     /// # Errors
     /// A file of a later version, or one that cannot be read now.
     pub fn load(&self) -> Result<Loaded, StateError> {
-        let mut table = self.table.lock();
+        let mut held = self.held.lock();
         let opened = self.open().and_then(|table| Ok((table.load()?, table)));
-        let (mut rows, opened, lost) = match opened {
+        let (rows, opened, lost) = match opened {
             Ok((rows, opened)) => (rows, opened, None),
             Err(StoreError::Damaged(reason)) => {
                 let (opened, why) = self.begin_anew(&reason)?;
@@ -215,56 +244,77 @@ impl StateStore {
             Err(error) => return Err(self.error(error)),
         };
         let lost = lost.or_else(|| self.report_bad_rows(&rows.bad));
-        *table = Some(opened);
-        rows.entries.shrink_to_fit();
+        let copy = rows.entries.iter().map(|entry| (entry.scope.clone(), entry.json.clone()));
+        let copy = copy.collect();
+        let refused = BTreeSet::new();
+        *held = Held { table: Some(opened), copy, through: rows.through, refused };
         Ok(Loaded { entries: rows.entries, through: rows.through, lost })
     }
 
-    /// Stores changes and the seq through which they count, in one transaction.
+    /// Stores changes and the seq through which they count, in one transaction. After
+    /// [`StateStore::load`].
     ///
     /// # Errors
     /// When the file cannot be written now: nothing of the call is stored; try again, with what
     /// has changed since.
     pub fn store(&self, changes: &[Change], through: u64) -> Result<Stored, StateError> {
-        let mut held = self.table.lock();
-        let written = held.take().map_or_else(|| self.open(), Ok).and_then(|mut table| {
-            let refused = table.store(changes, Some(through), self.total_bytes_max);
+        let mut held = self.held.lock();
+        let written = held.table.take().map_or_else(|| self.open(), Ok).and_then(|mut table| {
+            let refused = table.store(changes, through, self.total_bytes_max);
             if !matches!(refused, Err(StoreError::Damaged(_))) {
-                *held = Some(table);
+                held.table = Some(table);
             }
             refused
         });
-        match written {
-            Ok(refused) => {
-                self.issues.clear(ISSUE_CANNOT_WRITE);
-                Ok(Stored { refused, began_anew: false })
-            }
+        let (refused, is_rewritten) = match written {
+            Ok(refused) => (refused, false),
             // The connection is closed, so the file can be moved.
             Err(StoreError::Damaged(reason)) => {
-                let (mut table, _) = self.begin_anew(&reason)?;
-                let refused = table
-                    .store(changes, None, self.total_bytes_max)
-                    .map_err(|error| self.error(error))?;
-                *held = Some(table);
-                Ok(Stored { refused, began_anew: true })
+                let refused = self.rewrite(&mut held, &reason, changes, through);
+                (refused.map_err(|error| self.error(error))?, true)
             }
-            Err(error) => Err(self.error(error)),
-        }
+            Err(error) => return Err(self.error(error)),
+        };
+        self.issues.clear(ISSUE_CANNOT_WRITE);
+        let is_stored = |change: &&Change| !refused.iter().any(|over| over.scope == change.scope);
+        let stored: Vec<Change> = changes.iter().filter(is_stored).cloned().collect();
+        held.apply(&stored, &refused, through);
+        self.report_refused(&held.refused);
+        Ok(Stored { refused, is_rewritten })
     }
 
-    /// Stores everything anew, after the file was found damaged while the engine ran.
-    ///
-    /// # Errors
-    /// As [`StateStore::store`].
-    pub fn replace(&self, entries: &[Entry], through: u64) -> Result<Stored, StateError> {
-        let changes: Vec<Change> = entries
-            .iter()
-            .map(|entry| Change { scope: entry.scope.clone(), json: Some(entry.json.clone()) })
-            .collect();
-        let stored = self.store(&changes, through)?;
-        // The engine had everything in memory, so nothing was lost after all.
-        self.issues.clear(ISSUE_LOST);
-        Ok(stored)
+    /// Sets the damaged file aside and writes everything into a new one.
+    fn rewrite(
+        &self,
+        held: &mut Held,
+        reason: &str,
+        changes: &[Change],
+        through: u64,
+    ) -> Result<Vec<Refused>, StoreError> {
+        let (config, files) = (&self.config, self.files.as_ref());
+        let aside = set_aside(&config.path, &config.quarantine, files, self.clock.now())?;
+        let mut table = self.open()?;
+        let copied = held.copy.iter();
+        let change = |(scope, json): (&Scope, &String)| Change {
+            scope: scope.clone(),
+            json: Some(json.clone()),
+        };
+        let all: Vec<Change> = copied.map(change).chain(changes.iter().cloned()).collect();
+        let refused = table.store(&all, through.max(held.through), self.total_bytes_max)?;
+        held.table = Some(table);
+        self.issues.raise(Issue {
+            key: ISSUE_REWRITTEN.to_owned(),
+            severity: Severity::Warning,
+            what: format!(
+                "The file of the pipelines' lasting state was damaged ({reason}) and has been \
+                 moved to {}. A new one was written from memory.",
+                aside.display()
+            ),
+            effect: "Nothing was lost.".to_owned(),
+            remedy: "Check the disk of the box, then acknowledge this; it goes at the next start."
+                .to_owned(),
+        });
+        Ok(refused)
     }
 
     fn open(&self) -> Result<Table, StoreError> {
@@ -311,6 +361,31 @@ impl StateStore {
         );
         self.raise_lost(why.clone());
         Some(why)
+    }
+
+    fn report_refused(&self, refused: &BTreeSet<Scope>) {
+        if refused.is_empty() {
+            self.issues.clear(ISSUE_REFUSED);
+            return;
+        }
+        let of_step = |scope: &Scope| match scope {
+            Scope::Step { pipeline, .. } => Some(*pipeline),
+            Scope::Variable { .. } => None,
+        };
+        let pipelines = refused.iter().filter_map(of_step).collect();
+        self.issues.raise(Issue {
+            key: ISSUE_REFUSED.to_owned(),
+            severity: Severity::Warning,
+            what: format!(
+                "{} entries of the pipelines' lasting state are over a limit and were not stored. \
+                 Pipelines: {}.",
+                refused.len(),
+                self.names(&pipelines)
+            ),
+            effect: "After a restart they have the value of the last time that they fitted."
+                .to_owned(),
+            remedy: "Let these pipelines remember less.".to_owned(),
+        });
     }
 
     fn names(&self, pipelines: &BTreeSet<u32>) -> String {

@@ -95,7 +95,7 @@ impl Table {
     pub(crate) fn store(
         &mut self,
         changes: &[Change],
-        through: Option<u64>,
+        through: u64,
         total_bytes_max: u64,
     ) -> Result<Vec<Refused>, StoreError> {
         let transaction =
@@ -108,12 +108,10 @@ impl Table {
                 Err(over) => refused.push(over),
             }
         }
-        if let Some(through) = through {
-            let sql = "INSERT INTO meta VALUES ('through', ?)
-                       ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)";
-            let through = i64::try_from(through).unwrap_or(i64::MAX);
-            transaction.prepare_cached(sql)?.execute([through])?;
-        }
+        let sql = "INSERT INTO meta VALUES ('through', ?)
+                   ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)";
+        let through = i64::try_from(through).unwrap_or(i64::MAX);
+        transaction.prepare_cached(sql)?.execute([through])?;
         transaction.commit()?;
         self.bytes = bytes;
         Ok(refused)
