@@ -3,6 +3,7 @@
 //! **Invariants**: every target of [`ALL`] is run by the tests.
 
 mod codec;
+mod flow;
 mod journal;
 mod payload;
 mod record;
@@ -11,7 +12,7 @@ mod topic;
 use crate::runner::Target;
 
 /// All targets.
-pub const ALL: [Target; 8] = [
+pub const ALL: [Target; 11] = [
     payload::TARGET,
     record::RECORD,
     record::DEFINITION,
@@ -20,6 +21,9 @@ pub const ALL: [Target; 8] = [
     codec::STREAM,
     codec::CONNECT,
     journal::TARGET,
+    flow::DOCUMENT,
+    flow::EXPRESSION,
+    flow::DATA,
 ];
 
 /// Fails with a sentence unless something holds.

@@ -203,6 +203,13 @@ fn unquoted(quoted: &str) -> Option<String> {
                 'r' => '\r',
                 't' => '\t',
                 mark @ ('\\' | '"' | '\'' | '/' | '`' | '$' | '{' | '}') => mark,
+                'u' => {
+                    let code = characters.as_str().get(..4)?;
+                    let is_hex = code.bytes().all(|byte| byte.is_ascii_hexdigit());
+                    characters.nth(3).filter(|_| is_hex)?;
+                    // Half of a pair is left to the script engine.
+                    char::from_u32(u32::from_str_radix(code, 16).ok()?)?
+                }
                 _ => return None,
             },
             '\r' => return None,

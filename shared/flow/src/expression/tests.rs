@@ -92,6 +92,7 @@ fn literals_need_no_script() {
     check("-0", Data::Float(-0.0));
     check("9007199254740993", Data::Int(9_007_199_254_740_992));
     check("'a\\n\"b'", Data::text("a\n\"b"));
+    check("'\\u0041'", Data::text("A"));
     check("`text`", Data::text("text"));
     check("true", Data::Bool(true));
     check("null", Data::Null);
@@ -120,7 +121,8 @@ fn all_else_is_script() {
         "1.2.3",
         "'a' + 'b'",
         "`a${1}`",
-        "'\\u0041'",
+        "'\\ud800'",
+        "'\\u+041'",
         "$item.",
         "$item..a",
         "",

@@ -62,6 +62,21 @@ mod smoke {
     }
 
     #[test]
+    fn pipeline_documents() {
+        withstands("document", 200);
+    }
+
+    #[test]
+    fn expressions() {
+        withstands("expression", 500);
+    }
+
+    #[test]
+    fn json_data() {
+        withstands("data", 500);
+    }
+
+    #[test]
     fn every_target_is_run_here() {
         let source = include_str!("main.rs");
         for target in &targets::ALL {
