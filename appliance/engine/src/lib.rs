@@ -12,6 +12,7 @@ pub mod script;
 pub mod services;
 pub mod state;
 pub mod step;
+pub mod steps;
 
 pub use compile::{Compile, CompileFault, Compiler, Registry};
 pub use state::{StateEntry, StateStore};

@@ -146,6 +146,8 @@ pub trait Context {
     fn trigger(&self) -> &Data;
     /// The run's id: `<pipeline number>-<seq>`.
     fn run_id(&self) -> &str;
+    /// The workspace's number.
+    fn workspace(&self) -> u16;
     /// Number of this execution within the run, for keys of idempotency.
     fn execution(&self) -> u32;
     /// This step's lasting state under a key; survives restarts, changes with the run's other
