@@ -11,7 +11,8 @@
 
 use millrace_model::Timestamp;
 use millrace_runs::{
-    Detail, Finish, History, HistoryConfig, PlainFiles, Run, Status, StepRun, StepStatus, Trace,
+    Detail, Finish, History, HistoryConfig, PlainFiles, Query, Run, Status, StepRun, StepStatus,
+    Trace,
 };
 use millrace_supervisor::{Clock, Issues, SystemClock};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ fn main() {
     measure("2,000 pipelines at the cap", 2_000, 1 << 20, seconds, Detail::Standard);
     measure("2,000 pipelines, Minimal", 2_000, 512 << 20, seconds, Detail::Minimal);
     measure("one pipeline", 1, 512 << 20, seconds, Detail::Standard);
+    println!("questions over {} runs", 2_000 * u64::from(seconds) * 15);
+    ask(u64::from(seconds) * 15);
 }
 
 fn measure(case: &str, pipelines: u32, bytes_max: u64, seconds: u32, detail: Detail) {
@@ -74,6 +77,43 @@ fn measure(case: &str, pipelines: u32, bytes_max: u64, seconds: u32, detail: Det
         bytes as f64 / kept as f64,
         stats.dropped_quiet + stats.dropped_notable,
     );
+}
+
+/// What questions cost over so many seconds of a fleet's runs, one failure among them.
+fn ask(seconds: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let issues = Arc::new(Issues::new(Arc::clone(&clock)));
+    let config = HistoryConfig::new(folder.path());
+    let history = History::open(config, Arc::new(PlainFiles), issues, Arc::clone(&clock)).unwrap();
+    let name = Arc::from("line-derived");
+    let steps = STEPS.map(Arc::<str>::from);
+    for second in 0..seconds {
+        for pipeline in 0..2_000 {
+            let seq = second * 4_000 + u64::from(pipeline) * 2;
+            let mut run = run(pipeline, &name, &steps, seq, clock.now(), Detail::Standard);
+            if (second, pipeline) == (1, 7) {
+                run.status = Status::Failed;
+            }
+            history.keep(run);
+        }
+        assert!(history.settle(Duration::from_secs(10)));
+    }
+    let time = |what: &str, question: &dyn Fn() -> usize| {
+        let start = Instant::now();
+        let found = question();
+        println!("{what:<40} {:>8.1} ms, {found} found", start.elapsed().as_secs_f64() * 1e3);
+    };
+    let list = |query: Query| history.list(&query).unwrap().runs.len();
+    let all = || Query { limit: 100, ..Query::default() };
+    time("the newest 100 of all", &|| list(all()));
+    time("the newest 100 of one pipeline", &|| list(Query { pipeline: Some(7), ..all() }));
+    let failed = || Query { statuses: vec![Status::Failed], ..all() };
+    time("all failures", &|| list(failed()));
+    time("runs of a pipeline that there is not", &|| {
+        list(Query { pipeline: Some(9_999), ..all() })
+    });
+    time("open the oldest run", &|| usize::from(history.find(7, 14).unwrap().is_some()));
 }
 
 fn run(
