@@ -9,7 +9,7 @@
 //! runs wait per key; after a restart the waits go on.
 
 use super::read;
-use super::state::{Key, get, get_int, map_of};
+use super::state::{Key, get, get_int, map_of, needs_later_runs};
 use super::text::bad_input;
 use crate::compile::{CompileFault, Compiler};
 use crate::step::{Context, Outcome, Step, StepFault};
@@ -30,6 +30,7 @@ pub(super) fn compile(
     _: &super::Spec,
     compiler: &mut Compiler<'_>,
 ) -> Result<Arc<dyn Step>, CompileFault> {
+    needs_later_runs(compiler)?;
     let quiet = read::span(compiler, "quiet_ms")?;
     Ok(Arc::new(Debounce {
         key: Key::compile(compiler)?,
@@ -137,6 +138,22 @@ mod tests {
         let third = run.pause(&step, Data::Int(3));
         assert!(listed(run.resume(&step, first)).is_empty(), "of the burst before");
         assert_eq!(listed(run.resume(&step, third)), [(0, Data::Int(3))]);
+    }
+
+    #[test]
+    fn refuses_a_pipeline_where_later_values_could_not_come() {
+        for settings in [json!({"order": "in_order"}), json!({"overlap": "skip"})] {
+            let mut run = FakeContext::new();
+            run.settings = settings;
+            for (kind, fields) in [
+                ("debounce", json!({"quiet_ms": 1})),
+                ("delay", json!({"on_ms": 1})),
+                ("window", json!({"size_ms": 1000})),
+            ] {
+                let fault = run.compile(kind, fields).err().expect("refused");
+                assert!(fault.message.contains("run order to `parallel`"), "{}", fault.message);
+            }
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use super::read;
 use super::signal::Signal;
-use super::state::{Key, get, get_flag, map_of, token};
+use super::state::{Key, get, get_flag, map_of, needs_later_runs, token};
 use super::text::bad_input;
 use crate::compile::{CompileFault, Compiler};
 use crate::step::{Context, Outcome, Step, StepFault};
@@ -30,6 +30,7 @@ pub(super) fn compile(
     _: &super::Spec,
     compiler: &mut Compiler<'_>,
 ) -> Result<Arc<dyn Step>, CompileFault> {
+    needs_later_runs(compiler)?;
     Ok(Arc::new(Delay {
         signal: Signal::compile(compiler)?,
         key: Key::compile(compiler)?,

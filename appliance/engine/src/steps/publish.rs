@@ -1,6 +1,7 @@
 //! `uns.publish` and `uns.publish_batch`: values into the workspace.
 //!
-//! Where the step says nothing, the run gives a value the source time and the quality of the value
+//! Where the step says nothing, an input's own value has the input's own `time` and `quality` (as a
+//! window's has, or what `uns.last` gave); where it has none, the run gives it those of the value
 //! that started it.
 //!
 //! **Invariants**: all values of a step go in one commit or none does; what is missing is never
@@ -68,7 +69,15 @@ impl Step for One {
         };
         let time = given(context, &self.time)?;
         let quality = given(context, &self.quality)?;
-        let (time, quality) = stamp(&time, &quality)?;
+        let (mut time, mut quality) = stamp(&time, &quality)?;
+        if self.work.is_own_value(input) {
+            let of = |name: &str| {
+                Some(input.get(name)).filter(|own| **own != *context.trigger().get(name))
+            };
+            // What is no time or no quality is something else of that name.
+            time = time.or_else(|| read::time_of(of("time")?, "time").ok()?);
+            quality = quality.or_else(|| read::quality_of(of("quality")?, "quality").ok()?);
+        }
         context.publish(vec![Publish { path: path.to_string(), value, time, quality }])?;
         Ok(Outcome::Out(0, input.clone()))
     }

@@ -9,6 +9,7 @@
 use super::text::key_text;
 use crate::compile::{CompileFault, Compiler};
 use crate::step::{Context, Field, StepFault};
+use millrace_flow::document::{Order, Overlap};
 use millrace_flow::{Data, Map};
 use std::sync::Arc;
 
@@ -37,6 +38,19 @@ impl Key {
             _ => String::new(),
         })
     }
+}
+
+/// Refuses a pipeline whose run order or overlap would have its own later values wait for, skip or
+/// stop a run of this step that waits for them.
+pub(super) fn needs_later_runs(compiler: &Compiler<'_>) -> Result<(), CompileFault> {
+    let settings = &compiler.document().settings;
+    if settings.order == Order::Parallel && settings.overlap == Overlap::Queue {
+        return Ok(());
+    }
+    Err(compiler.step_fault(
+        "waits while later values come: set the run order to `parallel` and the overlap to \
+         `queue`. A pipeline that keeps state takes its values in the order of arrival anyway",
+    ))
 }
 
 /// A map of these fields, without the missing ones.

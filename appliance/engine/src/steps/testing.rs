@@ -35,6 +35,8 @@ pub(super) struct FakeContext {
     pub(super) refusal: Option<StepFault>,
     pub(super) logged: Vec<(Level, String)>,
     pub(super) issues: Vec<(String, IssueChange)>,
+    /// Settings of the pipeline that steps are compiled for.
+    pub(super) settings: Value,
     executions: u32,
     /// By the source of the expression or the body.
     pub(super) functions: BTreeMap<String, Function>,
@@ -64,6 +66,7 @@ impl FakeContext {
             refusal: None,
             logged: Vec::new(),
             issues: Vec::new(),
+            settings: json!({}),
             executions: 0,
             functions: BTreeMap::new(),
             unit: Unit::default(),
@@ -88,6 +91,7 @@ impl FakeContext {
         let document: Document = serde_json::from_value(json!({
             "millrace": 1,
             "name": "test",
+            "settings": self.settings,
             "steps": { "it": { "kind": kind, "fields": fields } },
             "wires": [],
         }))

@@ -15,10 +15,11 @@
 
 mod grid;
 mod head;
+mod output;
 mod tally;
 
 use super::read;
-use super::state::{Key, get, map_of, token};
+use super::state::{Key, get, map_of, needs_later_runs, token};
 use super::text::{bad_input, over_limit};
 use super::work::Work;
 use crate::compile::{CompileFault, Compiler};
@@ -26,9 +27,10 @@ use crate::step::{Context, Outcome, Step, StepFault};
 use grid::{Grid, Span};
 use head::{Head, Keeper};
 use jiff::tz::TimeZone;
-use millrace_flow::{Data, Map};
+use millrace_flow::Data;
 use millrace_model::Timestamp;
 use millrace_model::time::NANOS_PER_SECOND;
+use output::Aggregates;
 use std::sync::Arc;
 use tally::Tally;
 
@@ -49,7 +51,7 @@ struct Window {
     mode: Mode,
     lateness: i64,
     by_source: bool,
-    aggregates: Vec<(&'static str, Aggregate)>,
+    aggregates: Aggregates,
     keys_max: i64,
 }
 
@@ -58,23 +60,11 @@ enum Mode {
     Session { gap: i64 },
 }
 
-type Aggregate = fn(&Tally) -> Data;
-
-const AGGREGATES: [(&str, Aggregate); 8] = [
-    ("mean", Tally::mean),
-    ("min", Tally::min),
-    ("max", Tally::max),
-    ("sum", Tally::sum),
-    ("count", Tally::count),
-    ("first", Tally::first),
-    ("last", Tally::last),
-    ("stddev", Tally::deviation),
-];
-
 pub(super) fn compile(
     _: &super::Spec,
     compiler: &mut Compiler<'_>,
 ) -> Result<Arc<dyn Step>, CompileFault> {
+    needs_later_runs(compiler)?;
     let needed = |name: &str| {
         read::span(compiler, name)?
             .filter(|span| *span > 0)
@@ -94,22 +84,12 @@ pub(super) fn compile(
         }
         _ => Mode::Session { gap: needed("gap_ms")? },
     };
-    let mut aggregates = Vec::new();
-    for name in compiler.texts("aggregates")? {
-        let found = AGGREGATES.iter().find(|(known, _)| *known == name);
-        let found =
-            found.ok_or_else(|| compiler.fault("aggregates", format!("`{name}` is not known")))?;
-        aggregates.push(*found);
-    }
-    if aggregates.is_empty() {
-        aggregates.extend(AGGREGATES.first());
-    }
     Ok(Arc::new(Window {
         key: Key::compile(compiler)?,
         mode,
         lateness: read::span(compiler, "lateness_ms")?.unwrap_or(0),
         by_source: compiler.choice("time", &[("source", true), ("receive", false)])?,
-        aggregates,
+        aggregates: Aggregates::compile(compiler)?,
         keys_max: i64::try_from(compiler.whole("keys_max")?.unwrap_or(10_000)).unwrap_or(i64::MAX),
         work: Work::compile(compiler)?,
     }))
@@ -311,7 +291,7 @@ impl Window {
             for part in parts {
                 tally.join(&Head::tally(context, key, part));
             }
-            outputs.push((0, self.output(key, window, &tally, head.late)));
+            outputs.push((0, self.aggregates.output(key, window, &tally, head.late)));
             if head.mark < Some(tally.last_time()) {
                 head.mark = Some(tally.last_time());
             }
@@ -402,26 +382,6 @@ impl Window {
             )));
         }
         context.set_state(OPEN_KEYS, Data::Int(open.saturating_add(by).max(0)))
-    }
-
-    /// `{ key, start, end, value, late }` and each aggregate under its name; `value` is the first
-    /// of them.
-    fn output(&self, key: &str, window: Span, tally: &Tally, late: i64) -> Data {
-        let time = |nanos: i64| Data::Text(Timestamp(nanos).to_rfc3339().into());
-        let mut map = Map::new();
-        if !key.is_empty() {
-            map.set("key", Data::Text(key.into()));
-        }
-        map.set("start", time(window.start));
-        map.set("end", time(window.end));
-        if let Some((_, aggregate)) = self.aggregates.first() {
-            map.set("value", aggregate(tally));
-        }
-        for (name, aggregate) in &self.aggregates {
-            map.set(*name, aggregate(tally));
-        }
-        map.set("late", Data::Int(late));
-        Data::Map(Arc::new(map))
     }
 }
 

@@ -19,6 +19,22 @@ fn publishes_the_own_value_exactly_and_passes_its_input_on() {
 }
 
 #[test]
+fn an_own_value_has_its_own_time_and_quality() {
+    let mut run = FakeContext::new();
+    let step = run.step("uns.publish", json!({"path": "hourly"}));
+    run.value("tag", Data::Int(1));
+    let end = Timestamp(START - 60_000_000_000);
+    run.out(&step, data(json!({"value": 5, "time": end.to_rfc3339(), "quality": "bad"})));
+    run.out(&step, data(json!({"value": 5, "time": "early shift", "quality": ["?"]})));
+    let stamps: Vec<_> = run.published.iter().map(|value| (value.time, value.quality)).collect();
+    let nothing = (None, None);
+    assert_eq!(stamps, [(Some(end), Some(Quality::BAD)), nothing], "words are no time");
+    let given = run.step("uns.publish", json!({"path": "a", "value": "{{ $item.value }}"}));
+    run.out(&given, data(json!({"value": 5, "time": end.to_rfc3339()})));
+    assert_eq!(run.published[2].time, None, "a value that was given is not the input's own");
+}
+
+#[test]
 fn time_and_quality_can_be_given() {
     let mut run = FakeContext::new();
     let fields = json!({"path": "a", "time": "{{ $item.at }}", "quality": "uncertain"});

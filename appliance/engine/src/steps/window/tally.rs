@@ -57,7 +57,7 @@ impl Tally {
         match number {
             Number::Int(value) => self.whole = self.whole.saturating_add(value),
             Number::Float(value) => {
-                self.broken = Some(plus(self.broken.unwrap_or_default(), value))
+                self.broken = Some(plus(self.broken.unwrap_or_default(), value));
             }
         }
         let plain = number.to_f64();

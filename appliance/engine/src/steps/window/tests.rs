@@ -90,6 +90,7 @@ fn a_tumbling_window_goes_out_when_it_ends() {
     story.until(60);
     let wanted = json!({
         "key": "tag", "start": Timestamp(at(0)).to_rfc3339(), "end": Timestamp(at(60)).to_rfc3339(),
+        "time": Timestamp(at(60)).to_rfc3339(),
         "value": 3, "mean": 3, "min": 1, "max": 6, "count": 3, "first": 1, "last": 2, "sum": 9, "late": 0,
     });
     assert_eq!(story.out.len(), 1);
@@ -272,6 +273,7 @@ proptest! {
                 "key": "tag",
                 "start": Timestamp(at(end - 10)).to_rfc3339(),
                 "end": Timestamp(at(end)).to_rfc3339(),
+                "time": Timestamp(at(end)).to_rfc3339(),
                 "value": values.iter().sum::<i64>(),
                 "sum": values.iter().sum::<i64>(),
                 "count": values.len(),
