@@ -184,3 +184,12 @@ pub(crate) fn is_header_name(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.len() <= 100 && name.bytes().all(is_token)
 }
+
+/// Headers that carry credentials, in lower case.
+const CREDENTIALS: &[&str] =
+    &["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token", "api-key"];
+
+/// Whether a header carries credentials, and so takes a secret only.
+pub(crate) fn carries_credentials(name: &str) -> bool {
+    CREDENTIALS.contains(&name.to_ascii_lowercase().as_str())
+}

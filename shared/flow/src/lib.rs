@@ -13,6 +13,7 @@ pub mod edit;
 pub mod expression;
 pub mod kind;
 pub mod kinds;
+pub mod secret;
 pub mod text;
 pub mod transaction;
 pub mod validate;

@@ -77,11 +77,22 @@ impl<'a> Lexer<'a> {
             byte if is_word(byte) => self.word(),
             byte => {
                 self.at = start + 1;
-                self.regex_may_follow = true;
+                // Behind `a++` it is a division.
+                let is_doubled = matches!(byte, b'+' | b'-')
+                    && start.checked_sub(1).and_then(|before| self.byte(before)) == Some(byte);
+                self.regex_may_follow = !is_doubled;
                 TokenKind::Symbol(byte)
             }
         };
         Ok(Some(Token { kind, start, end: self.at }))
+    }
+
+    /// Goes on from a later place, at the beginning of a character.
+    pub(crate) fn skip_to(&mut self, at: usize) {
+        self.at = self.at.max(at);
+        while self.at < self.text.len() && !self.text.is_char_boundary(self.at) {
+            self.at += 1;
+        }
     }
 
     fn byte(&self, at: usize) -> Option<u8> {

@@ -42,13 +42,25 @@ pub enum Mention {
     },
 }
 
+/// How often reading goes on behind what cannot be read; each may look at the whole rest.
+const RECOVERIES_MAX: usize = 50;
+
 /// What a JavaScript source names, in order, as far as it can be read.
 #[must_use]
 pub fn mentions(source: &str) -> Vec<Mention> {
     let mut lexer = Lexer::new(source, 0);
     let mut tokens = Vec::new();
-    while let Ok(Some(token)) = lexer.next() {
-        tokens.push(token);
+    let mut recoveries = 0;
+    loop {
+        match lexer.next() {
+            Ok(Some(token)) => tokens.push(token),
+            // What looks like an open regular expression may be a division: go on behind it.
+            Err(fault) if recoveries < RECOVERIES_MAX => {
+                recoveries += 1;
+                lexer.skip_to(fault.at + 1);
+            }
+            Ok(None) | Err(_) => break,
+        }
     }
     let text = |token: &Token| source.get(token.start..token.end).unwrap_or_default();
     let mut found = Vec::new();

@@ -42,6 +42,7 @@ fn braces_within_javascript_do_not_end_it() {
         "`x ${ {a: `}}`}.a } }}`",
         "/[/}]}}/.test($item) ? 1 : 2",
         "a / b / c",
+        "a++ / 2",
         "/* }} */ 1",
         "[1, {a: (2)}]",
         "$item.map(x => ({ y: x }))",
@@ -147,6 +148,8 @@ fn renaming_changes_the_names_and_nothing_else() {
         "n",
         "`${$step.n}` + '$step.old' // $step.old",
     );
+    check("of /c;\n$step.old", "new", "of /c;\n$step.new");
+    check("if (a) b = {} /c;\n$step.old", "new", "if (a) b = {} /c;\n$step.new");
     for untouched in ["$step.older", "x.$step.old", "'$step.old'", "$step[old]", "step.old"] {
         assert_eq!(rename_step(untouched, "old", "new"), None, "{untouched}");
     }

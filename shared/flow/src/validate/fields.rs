@@ -15,10 +15,6 @@ use serde_json::{Map, Value};
 
 /// Most items of a list in a field.
 const ITEMS_MAX: usize = 10_000;
-/// Headers that carry credentials, in lower case.
-const CREDENTIALS: &[&str] =
-    &["authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token", "api-key"];
-
 /// Checks one step.
 pub(super) fn check(document: &Document, step: &Step, faults: &mut Faults) {
     let Some(kind) = step.known_kind() else {
@@ -209,7 +205,7 @@ impl Checker<'_> {
             if !crate::kinds::is_header_name(name) {
                 self.bad(&at, "is no name of an HTTP header");
             }
-            let carries_credentials = CREDENTIALS.contains(&name.to_ascii_lowercase().as_str());
+            let carries_credentials = crate::kinds::carries_credentials(name);
             match value {
                 Value::Object(_) => self.secret(&at, value),
                 Value::String(_) if carries_credentials => self.secret(&at, value),
@@ -223,9 +219,7 @@ impl Checker<'_> {
     }
 
     fn secret(&mut self, at: &str, value: &Value) {
-        let name = value.as_object().filter(|fields| fields.len() == 1);
-        let name = name.and_then(|fields| fields.get("secret")).and_then(Value::as_str);
-        match name {
+        match crate::secret::name_of(value) {
             Some(name) if is_secret_name(name) => {}
             Some(_) => {
                 self.bad(at, "a secret's name takes letters, digits, `-`, `_`, `.`; 64 at most");
