@@ -126,6 +126,10 @@ impl<'a, 'js> Reader<'a, 'js> {
     /// Reads a value; `root` is what a fault calls it.
     pub(crate) fn read(mut self, root: &str, value: &Value<'js>) -> Result<Data, ReadFault> {
         self.value(value, 0).map_err(|fault| match fault {
+            // The way into what contains itself says nothing.
+            ReadFault::Refused(FaultKind::Output, text) => {
+                ReadFault::Refused(FaultKind::Output, format!("{root} {text}"))
+            }
             ReadFault::Refused(kind, text) => {
                 let way: String = self.way.iter().rev().map(String::as_str).collect();
                 ReadFault::Refused(kind, format!("{root}{way} {text}"))
@@ -159,7 +163,6 @@ impl<'a, 'js> Reader<'a, 'js> {
 
     fn object(&mut self, value: &Value<'js>, depth: usize) -> Result<Data, ReadFault> {
         if depth >= DEPTH_MAX {
-            self.way.clear();
             let text = format!("is nested deeper than {DEPTH_MAX}, or contains itself");
             return Err(ReadFault::Refused(FaultKind::Output, text));
         }
@@ -221,10 +224,7 @@ impl<'a, 'js> Reader<'a, 'js> {
                 self.take(ENTRY_BYTES)?;
                 continue;
             }
-            let name = match name.to_string() {
-                Err(Error::Utf8(_)) => self.tools.text(&name.to_value()?)?,
-                read => read?,
-            };
+            let name = self.tools.text(name.to_js_string()?.as_value())?;
             self.take(name.len())?;
             match self.value(&entry, depth + 1) {
                 Ok(data) => map.set(name, data),

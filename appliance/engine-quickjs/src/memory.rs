@@ -19,7 +19,7 @@ use rquickjs::allocator::{Allocator, RustAllocator};
 pub(crate) struct Memory {
     used_bytes: Cell<usize>,
     peak_bytes: Cell<usize>,
-    bytes_max: usize,
+    bytes_max: Cell<usize>,
     is_exhausted: Cell<bool>,
 }
 
@@ -28,9 +28,14 @@ impl Memory {
         Rc::new(Self {
             used_bytes: Cell::new(0),
             peak_bytes: Cell::new(0),
-            bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
+            bytes_max: Cell::new(usize::try_from(bytes_max).unwrap_or(usize::MAX)),
             is_exhausted: Cell::new(false),
         })
+    }
+
+    /// From now on so many bytes may be held.
+    pub(crate) fn limit(&self, bytes_max: u64) {
+        self.bytes_max.set(usize::try_from(bytes_max).unwrap_or(usize::MAX));
     }
 
     /// A call begins: the peak is counted anew.
@@ -52,9 +57,6 @@ impl Memory {
         self.peak_bytes.get() as u64
     }
 
-    pub(crate) fn bytes_max(&self) -> u64 {
-        self.bytes_max as u64
-    }
 
     /// Whether so much more may be taken; remembers a refusal.
     fn grant(&self, more_bytes: usize) -> bool {
@@ -62,7 +64,7 @@ impl Memory {
             .used_bytes
             .get()
             .checked_add(more_bytes)
-            .is_some_and(|sum_bytes| sum_bytes <= self.bytes_max);
+            .is_some_and(|sum_bytes| sum_bytes <= self.bytes_max.get());
         if !is_granted {
             self.is_exhausted.set(true);
         }

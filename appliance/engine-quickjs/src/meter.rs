@@ -67,6 +67,7 @@ pub(crate) struct Meter {
     wall_max: Cell<Duration>,
     started_wall: Cell<Duration>,
     started_cpu: Cell<Duration>,
+    memory_bytes_max: Cell<u64>,
     output_bytes_max: Cell<usize>,
     console_bytes_left: Cell<usize>,
     random: Cell<u64>,
@@ -86,6 +87,7 @@ impl Meter {
             wall_max: Cell::new(Duration::ZERO),
             started_wall: Cell::new(Duration::ZERO),
             started_cpu: Cell::new(Duration::ZERO),
+            memory_bytes_max: Cell::new(0),
             output_bytes_max: Cell::new(0),
             console_bytes_left: Cell::new(0),
             random: Cell::new(0),
@@ -94,7 +96,7 @@ impl Meter {
     }
 
     /// A call begins.
-    pub(crate) fn begin(&self, budget: &Budget, seed: u64) {
+    pub(crate) fn begin(&self, budget: &Budget, memory_bytes_max: u64, seed: u64) {
         let (wall, cpu) = self.clocks.start();
         self.started_wall.set(wall);
         self.started_cpu.set(cpu);
@@ -102,6 +104,7 @@ impl Meter {
         self.wall_max.set(budget.wall);
         self.output_bytes_max.set(budget.output_bytes_max);
         self.console_bytes_left.set(budget.console_bytes_max);
+        self.memory_bytes_max.set(memory_bytes_max);
         self.verdict.set(None);
         self.random.set(seed);
         self.memory.begin();
@@ -173,7 +176,7 @@ impl Meter {
     }
 
     pub(crate) fn memory_bytes_max(&self) -> u64 {
-        self.memory.bytes_max()
+        self.memory_bytes_max.get()
     }
 
     pub(crate) fn output_bytes_max(&self) -> usize {

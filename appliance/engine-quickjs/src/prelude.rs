@@ -22,8 +22,9 @@ const TABLE_MARK: &str = "/*GUARDS*/";
 /// A group of natives under one guard: the owner, the maker in `guards.js`, the cost, the names.
 struct Row(&'static str, &'static str, f32, &'static [&'static str]);
 
-/// Natives that others call by name, so that they are always there.
-const ALWAYS: &[&str] = &["join", "exec"];
+/// Natives that others call by name, so that they are always there: `join` by a list's text, `exec`
+/// by all that match patterns, `concat` by template literals.
+const ALWAYS: &[&str] = &["join", "exec", "concat"];
 
 const ROWS: &[Row] = &[
     Row(
@@ -198,6 +199,11 @@ pub(crate) fn needs<'a>(sources: impl Iterator<Item = &'a str>) -> (String, bool
     (mask, known.contains("mill"))
 }
 
+/// The mask of a runtime that has everything.
+pub(crate) fn all() -> String {
+    names().map(|_| '1').collect()
+}
+
 /// What the sandbox gives to the host.
 pub(crate) struct Sandbox<'js> {
     /// See `unwrap` in `guards.js`.
@@ -208,6 +214,8 @@ pub(crate) struct Sandbox<'js> {
     pub(crate) well_formed: Function<'js>,
     /// An object that asks for each of its fields: `$step`, `$variable` with computed names.
     pub(crate) lazy: Function<'js>,
+    /// Freezes all that scripts can reach.
+    pub(crate) freeze_all: Function<'js>,
 }
 
 /// Builds the sandbox in a fresh runtime.
@@ -222,23 +230,21 @@ pub(crate) fn install<'js>(
     let mill = if uses_mill { Some(bytecode::load(ctx, &code.mill)?) } else { None };
     let guards = bytecode::load(ctx, &code.guards)?;
     let install: Function<'js> = guards.get("install")?;
-    let (unwrap, fit, well_formed, lazy, constant): (
-        Function<'js>,
-        Function<'js>,
-        Function<'js>,
-        Function<'js>,
-        Function<'js>,
-    ) = {
-        let given: rquickjs::Array<'js> = install.call((mask, natives.clone()))?;
-        (given.get(0)?, given.get(1)?, given.get(2)?, given.get(3)?, given.get(4)?)
-    };
+    let given: rquickjs::Array<'js> = install.call((mask, natives.clone()))?;
     if let Some(mill) = mill {
         let build: Function<'js> = mill.get("build")?;
         let now: Function<'js> = natives.get("now")?;
         let library: Object<'js> = build.call((now,))?;
+        let constant: Function<'js> = given.get(4)?;
         constant.call::<_, ()>(("mill", library))?;
     }
-    Ok(Sandbox { unwrap, fit, well_formed, lazy })
+    Ok(Sandbox {
+        unwrap: given.get(0)?,
+        fit: given.get(1)?,
+        well_formed: given.get(2)?,
+        lazy: given.get(3)?,
+        freeze_all: given.get(5)?,
+    })
 }
 
 /// The bytecode of both parts.

@@ -158,7 +158,7 @@ fn object<'js>(
             out.push('…');
             break;
         }
-        out.push_str(&cut(tools.text(&name.to_value()?).or_else(|_| name.to_string())?, 200));
+        out.push_str(&cut(tools.text(name.to_js_string()?.as_value())?, 200));
         out.push_str(": ");
         show(out, tools, &object.get(name)?, depth + 1)?;
     }

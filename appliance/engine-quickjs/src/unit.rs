@@ -35,7 +35,7 @@ pub(crate) struct CompiledUnit {
     pub(crate) pipeline: u32,
     pub(crate) memory_bytes_max: u64,
     pub(crate) functions: Box<[CompiledFunction]>,
-    /// Which guards its runtime needs; see [`prelude::needs`].
+    /// Which guards the runtime of its bodies needs; see [`prelude::needs`].
     pub(crate) mask: Box<str>,
     pub(crate) uses_mill: bool,
 }
@@ -45,6 +45,7 @@ pub(crate) struct CompiledUnit {
 pub(crate) struct CompiledFunction {
     /// `step.field`: the name of the file in stack traces.
     pub(crate) file: Box<str>,
+    pub(crate) form: Form,
     pub(crate) roots: Roots,
     /// The wrapped source.
     text: Box<str>,
@@ -61,8 +62,8 @@ pub(crate) fn compile(unit: &Unit) -> Result<CompiledUnit, Vec<SyntaxFault>> {
     if !faults.is_empty() {
         return Err(faults);
     }
-    let (mask, uses_mill) =
-        prelude::needs(unit.functions.iter().map(|function| function.source.as_str()));
+    let bodies = unit.functions.iter().filter(|function| function.form == Form::Body);
+    let (mask, uses_mill) = prelude::needs(bodies.map(|function| function.source.as_str()));
     Ok(CompiledUnit {
         serial: SERIAL.fetch_add(1, Ordering::Relaxed),
         pipeline: unit.pipeline,
@@ -87,7 +88,7 @@ impl CompiledFunction {
             text.chars().take(100).map(known).collect()
         };
         let file = format!("{}.{}", name(&function.step), name(&function.field));
-        Self { file: file.into(), roots, text: text.into() }
+        Self { file: file.into(), form: function.form, roots, text: text.into() }
     }
 
     /// Makes the function in a runtime.

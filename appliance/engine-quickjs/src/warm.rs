@@ -1,4 +1,5 @@
-//! One warm runtime: the functions of one pipeline, loaded, with what they left in their globals.
+//! One warm runtime: that of a pipeline's bodies with what they left in their globals, or the frozen
+//! one that all expressions of a worker share.
 //!
 //! **Invariants**
 //! - Everything that runs a script's code lies between `begin` and `end` of the meter.
@@ -8,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use millrace_engine::script::{Budget, FaultKind, Report, Root, Scope, ScriptFault};
+use millrace_engine::script::{Budget, FaultKind, Form, Report, Root, Scope, ScriptFault};
 use millrace_flow::Data;
 use rquickjs::context::intrinsic;
 use rquickjs::function::Args;
@@ -43,19 +44,39 @@ type Intrinsics = (
     intrinsic::Promise,
 );
 
-/// A warm runtime.
-pub(crate) struct Warm {
+/// The functions of a unit that were loaded into a runtime.
+pub(crate) struct Loaded {
     serial: u64,
     functions: Box<[Option<Persistent<Function<'static>>>]>,
-    lazies: Box<[Option<Persistent<Object<'static>>>; 2]>,
+}
+
+impl Loaded {
+    /// None of them yet.
+    pub(crate) fn new(unit: &CompiledUnit) -> Self {
+        Self { serial: unit.serial, functions: unit.functions.iter().map(|_| None).collect() }
+    }
+
+    /// Whether they are of that compilation.
+    pub(crate) fn is_of(&self, unit: &CompiledUnit) -> bool {
+        self.serial == unit.serial
+    }
+}
+
+/// A warm runtime. What was loaded into it has to go before it.
+pub(crate) struct Warm {
+    lazies: Lazies,
     lazy: Persistent<Function<'static>>,
     tools: ToolsCell,
     meter: Rc<Meter>,
     memory: Rc<Memory>,
-    collected_bytes: u64,
+    /// Bytes in use at which garbage is looked for.
+    collect_at_bytes: u64,
     context: Context,
     runtime: Runtime,
 }
+
+/// `$step` and `$variable` with computed names.
+type Lazies = [Option<Persistent<Object<'static>>>; 2];
 
 /// How a call ended, and whether the runtime can be used again.
 pub(crate) struct Ended {
@@ -64,31 +85,52 @@ pub(crate) struct Ended {
 }
 
 impl Warm {
-    /// Makes a runtime for a unit.
+    /// A runtime for the bodies of one pipeline.
     ///
     /// # Errors
     /// The unit's memory does not even hold the runtime.
-    pub(crate) fn new(
+    pub(crate) fn of_pipeline(
         unit: &CompiledUnit,
         clocks: &Rc<Clocks>,
         heard: &Arc<AtomicU64>,
     ) -> Result<Self, ScriptFault> {
-        Self::build(unit, clocks, heard).map_err(|_error| ScriptFault {
+        let memory = Memory::new(unit.memory_bytes_max);
+        let sandbox = Surroundings { mask: &unit.mask, uses_mill: unit.uses_mill, is_frozen: false };
+        Self::build(memory, sandbox, clocks, heard)
+    }
+
+    /// The runtime for the expressions of all pipelines: everything in it is frozen.
+    ///
+    /// # Errors
+    /// No memory.
+    pub(crate) fn of_expressions(
+        clocks: &Rc<Clocks>,
+        heard: &Arc<AtomicU64>,
+    ) -> Result<Self, ScriptFault> {
+        let mask = prelude::all();
+        let sandbox = Surroundings { mask: &mask, uses_mill: true, is_frozen: true };
+        Self::build(Memory::new(u64::MAX), sandbox, clocks, heard)
+    }
+
+    fn build(
+        memory: Rc<Memory>,
+        surroundings: Surroundings<'_>,
+        clocks: &Rc<Clocks>,
+        heard: &Arc<AtomicU64>,
+    ) -> Result<Self, ScriptFault> {
+        Self::try_build(memory, surroundings, clocks, heard).map_err(|_error| ScriptFault {
             kind: FaultKind::Memory,
-            message: format!(
-                "the memory of {} bytes does not hold the script's surroundings",
-                unit.memory_bytes_max
-            ),
+            message: "the memory limit does not hold the script's surroundings".to_owned(),
             line: None,
         })
     }
 
-    fn build(
-        unit: &CompiledUnit,
+    fn try_build(
+        memory: Rc<Memory>,
+        surroundings: Surroundings<'_>,
         clocks: &Rc<Clocks>,
         heard: &Arc<AtomicU64>,
     ) -> rquickjs::Result<Self> {
-        let memory = Memory::new(unit.memory_bytes_max);
         let meter = Meter::new(Rc::clone(clocks), Rc::clone(&memory), Arc::clone(heard));
         let runtime = Runtime::new_with_alloc(Counted::new(Rc::clone(&memory)))?;
         runtime.set_max_stack_size(STACK_BYTES_MAX);
@@ -98,30 +140,19 @@ impl Warm {
         let tools = ToolsCell::default();
         let lazy = context.with(|ctx| {
             let natives = natives::natives(&ctx, &meter, &tools)?;
-            let sandbox = prelude::install(&ctx, &unit.mask, unit.uses_mill, &natives)?;
+            let Surroundings { mask, uses_mill, is_frozen } = surroundings;
+            let sandbox = prelude::install(&ctx, mask, uses_mill, &natives)?;
+            if is_frozen {
+                sandbox.freeze_all.call::<_, ()>(())?;
+            }
             *tools.borrow_mut() = Some(Tools::new(&ctx, &sandbox)?);
             rquickjs::Result::Ok(Persistent::save(&ctx, sandbox.lazy))
         });
         // The cell must not keep values when this fails: they would outlive their runtime.
         let lazy = lazy.inspect_err(|_error| drop(tools.take()))?;
-        let collected_bytes = memory.used_bytes();
-        Ok(Self {
-            serial: unit.serial,
-            functions: unit.functions.iter().map(|_| None).collect(),
-            lazies: Box::new([None, None]),
-            lazy,
-            tools,
-            meter,
-            memory,
-            collected_bytes,
-            context,
-            runtime,
-        })
-    }
-
-    /// Whether this runtime holds that compilation.
-    pub(crate) fn is_of(&self, unit: &CompiledUnit) -> bool {
-        self.serial == unit.serial
+        let collect_at_bytes = memory.used_bytes() + GARBAGE_BYTES_MAX;
+        let lazies = [None, None];
+        Ok(Self { lazies, lazy, tools, meter, memory, collect_at_bytes, context, runtime })
     }
 
     /// Bytes that it holds now.
@@ -129,29 +160,33 @@ impl Warm {
         self.memory.used_bytes()
     }
 
-    /// Calls a function.
+    /// Calls a function of a unit.
     pub(crate) fn call(
         &mut self,
         unit: &CompiledUnit,
         number: usize,
+        loaded: &mut Loaded,
         scope: &mut dyn Scope,
         budget: &Budget,
     ) -> Ended {
-        let Some(function) = unit.functions.get(number) else {
-            return self.no_function(number);
+        let places = unit.functions.get(number).zip(loaded.functions.get_mut(number));
+        let Some((function, place)) = places else { return no_function(number) };
+        let own_bytes = match function.form {
+            Form::Body => 0,
+            // The runtime is shared: what is there already is not this call's.
+            Form::Expression => self.memory.used_bytes(),
         };
+        self.memory.limit(own_bytes.saturating_add(unit.memory_bytes_max));
         let seed = scope.seed().wrapping_add(number as u64);
-        self.meter.begin(budget, seed);
+        self.meter.begin(budget, unit.memory_bytes_max, seed);
         let mut is_unsettled = false;
         let mut result = natives::with_scope(scope, || {
-            let Self { context, functions, lazies, lazy, tools, meter, .. } = self;
+            let Self { context, lazies, lazy, tools, meter, .. } = self;
             context.with(|ctx| {
                 let tools = tools.borrow();
                 let Some(tools) = tools.as_ref() else { return Err(unsettled(function)) };
                 let call = Call { ctx: &ctx, tools, meter, function, lazy };
-                let given = functions
-                    .get_mut(number)
-                    .map_or(Err(Error::Unknown), |place| call.run(place, lazies));
+                let given = call.run(place, lazies);
                 let ended = call.settle(given, &mut is_unsettled);
                 call.read(ended)
             })
@@ -162,9 +197,9 @@ impl Warm {
             result = Err(fault::of_verdict(kind, &self.meter, None));
         }
         let cpu = self.meter.end();
-        let memory_bytes = self.memory.peak_bytes();
+        let memory_bytes = self.memory.peak_bytes().saturating_sub(own_bytes);
         let is_spoiled = verdict.is_some() || is_unsettled;
-        if !is_spoiled {
+        if !is_spoiled && self.memory.used_bytes() > self.collect_at_bytes {
             self.collect();
         }
         Ended { report: Report { result, cpu, memory_bytes }, is_spoiled }
@@ -172,25 +207,25 @@ impl Warm {
 
     /// Collects garbage that refers to itself, before it counts as memory in use.
     fn collect(&mut self) {
+        self.runtime.run_gc();
+        // A large heap is walked seldom: after it has grown by half.
         let used_bytes = self.memory.used_bytes();
-        if used_bytes > self.collected_bytes.saturating_add(GARBAGE_BYTES_MAX) {
-            self.runtime.run_gc();
-            // A large heap is walked seldom: after it has grown by half.
-            let used_bytes = self.memory.used_bytes();
-            self.collected_bytes = used_bytes.saturating_add(used_bytes / 2);
-        }
+        self.collect_at_bytes = used_bytes + (used_bytes / 2).max(GARBAGE_BYTES_MAX);
     }
+}
 
-    fn no_function(&self, number: usize) -> Ended {
-        let message = format!("the pipeline has no function {number}");
-        let result = Err(ScriptFault { kind: FaultKind::Unusable, message, line: None });
-        let report = Report {
-            result,
-            cpu: std::time::Duration::ZERO,
-            memory_bytes: self.memory.used_bytes(),
-        };
-        Ended { report, is_spoiled: false }
-    }
+/// What stands around a script.
+struct Surroundings<'a> {
+    mask: &'a str,
+    uses_mill: bool,
+    is_frozen: bool,
+}
+
+fn no_function(number: usize) -> Ended {
+    let message = format!("the pipeline has no function {number}");
+    let result = Err(ScriptFault { kind: FaultKind::Unusable, message, line: None });
+    let report = Report { result, cpu: std::time::Duration::ZERO, memory_bytes: 0 };
+    Ended { report, is_spoiled: false }
 }
 
 impl Drop for Warm {
@@ -208,8 +243,6 @@ struct Call<'a, 'js> {
     function: &'a CompiledFunction,
     lazy: &'a Persistent<Function<'static>>,
 }
-
-type Lazies = [Option<Persistent<Object<'static>>>; 2];
 
 impl<'js> Call<'_, 'js> {
     /// Calls the function, loading it first if need be.

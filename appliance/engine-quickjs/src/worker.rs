@@ -1,24 +1,27 @@
 //! A worker: the warm runtimes of one thread.
 //!
-//! A pipeline's runtime is made when it first runs and kept until it is idle for long, the worker's
-//! share of memory is used up (the one that was used longest ago goes first), or a script reached a
-//! limit in it: what such a script left behind is not looked at again.
+//! Expressions of all pipelines share one runtime in which everything is frozen: an expression costs
+//! half a kilobyte there, and no pipeline can leave anything behind for another. The bodies of
+//! `javascript` steps have a runtime per pipeline, made when it first runs and kept until it is idle
+//! for long, the worker's share of memory is used up (the one that was used longest ago goes first),
+//! or a script reached a limit in it: what such a script left behind is not looked at again.
 //!
 //! **Invariants**
 //! - A worker stays on its thread.
 //! - After a limit nothing of the script is left: no job, no global, no memory.
+//! - Loaded functions go before the runtime that they are loaded into.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use millrace_engine::script::{Budget, Compiled, FaultKind, Report, Scope, ScriptFault, Worker};
+use millrace_engine::script::{Budget, Compiled, FaultKind, Form, Report, Scope, ScriptFault, Worker};
 
 use crate::host::{Refused, Shared};
 use crate::meter::Clocks;
 use crate::unit::CompiledUnit;
-use crate::warm::Warm;
+use crate::warm::{Loaded, Warm};
 use crate::watch::{GIVEN_UP_MAX, Slot};
 
 /// Runs scripts on the thread that made it.
@@ -26,14 +29,29 @@ pub(crate) struct JsWorker {
     shared: Arc<Shared>,
     slot: Arc<Slot>,
     clocks: Rc<Clocks>,
+    expressions: Option<Expressions>,
     warm: HashMap<u32, Kept>,
     /// Counts calls, for the order of last use.
     calls: u64,
     bytes: u64,
 }
 
-/// A runtime, and when it was used.
+/// The runtime that expressions share. The fields' order is the order in which they are dropped.
+struct Expressions {
+    loaded: HashMap<u32, Resident>,
+    warm: Warm,
+    bytes: u64,
+}
+
+/// Expressions of one pipeline.
+struct Resident {
+    loaded: Loaded,
+    idle_since: Option<Duration>,
+}
+
+/// A pipeline's own runtime, and when it was used. The order of fields matters here too.
 struct Kept {
+    loaded: Loaded,
     warm: Warm,
     bytes: u64,
     last_call: u64,
@@ -45,24 +63,77 @@ impl JsWorker {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let slot = shared.join();
         let clocks = Clocks::new(Arc::clone(&shared.clock));
-        Self { shared, slot, clocks, warm: HashMap::new(), calls: 0, bytes: 0 }
+        Self {
+            shared,
+            slot,
+            clocks,
+            expressions: None,
+            warm: HashMap::new(),
+            calls: 0,
+            bytes: 0,
+        }
     }
 
-    /// The pipeline's runtime, made anew if there is none of this compilation.
-    fn warm_up(&mut self, unit: &CompiledUnit) -> Result<&mut Kept, ScriptFault> {
-        if self.warm.get(&unit.pipeline).is_none_or(|kept| !kept.warm.is_of(unit)) {
-            self.drop_warm(unit.pipeline);
-            let warm = Warm::new(unit, &self.clocks, &self.slot.heard)?;
+    fn call_expression(
+        &mut self,
+        unit: &CompiledUnit,
+        function: usize,
+        scope: &mut dyn Scope,
+        budget: &Budget,
+    ) -> Result<Report, ScriptFault> {
+        if self.expressions.is_none() {
+            let warm = Warm::of_expressions(&self.clocks, &self.slot.heard)?;
             let bytes = warm.bytes();
             self.bytes += bytes;
-            let kept = Kept { warm, bytes, last_call: 0, idle_since: None };
+            self.expressions = Some(Expressions { loaded: HashMap::new(), warm, bytes });
+        }
+        let Some(expressions) = self.expressions.as_mut() else { return Ok(not_here()) };
+        let resident = expressions
+            .loaded
+            .entry(unit.pipeline)
+            .or_insert_with(|| Resident { loaded: Loaded::new(unit), idle_since: None });
+        if !resident.loaded.is_of(unit) {
+            resident.loaded = Loaded::new(unit);
+        }
+        resident.idle_since = None;
+        let ended = expressions.warm.call(unit, function, &mut resident.loaded, scope, budget);
+        let bytes = expressions.warm.bytes();
+        let before = std::mem::replace(&mut expressions.bytes, bytes);
+        self.bytes = self.bytes.saturating_sub(before) + bytes;
+        if ended.is_spoiled {
+            self.bytes = self.bytes.saturating_sub(bytes);
+            self.expressions = None;
+        }
+        Ok(ended.report)
+    }
+
+    fn call_body(
+        &mut self,
+        unit: &CompiledUnit,
+        function: usize,
+        scope: &mut dyn Scope,
+        budget: &Budget,
+    ) -> Result<Report, ScriptFault> {
+        if self.warm.get(&unit.pipeline).is_none_or(|kept| !kept.loaded.is_of(unit)) {
+            self.drop_warm(unit.pipeline);
+            let warm = Warm::of_pipeline(unit, &self.clocks, &self.slot.heard)?;
+            let (loaded, bytes) = (Loaded::new(unit), warm.bytes());
+            self.bytes += bytes;
+            let kept = Kept { loaded, warm, bytes, last_call: 0, idle_since: None };
             self.warm.insert(unit.pipeline, kept);
         }
         self.calls += 1;
-        let kept = self.warm.get_mut(&unit.pipeline).expect("it was there or just put there");
+        let Some(kept) = self.warm.get_mut(&unit.pipeline) else { return Ok(not_here()) };
         kept.last_call = self.calls;
         kept.idle_since = None;
-        Ok(kept)
+        let ended = kept.warm.call(unit, function, &mut kept.loaded, scope, budget);
+        let bytes = kept.warm.bytes();
+        let before = std::mem::replace(&mut kept.bytes, bytes);
+        self.bytes = self.bytes.saturating_sub(before) + bytes;
+        if ended.is_spoiled {
+            self.drop_warm(unit.pipeline);
+        }
+        Ok(ended.report)
     }
 
     fn drop_warm(&mut self, pipeline: u32) {
@@ -75,11 +146,8 @@ impl JsWorker {
     fn shrink(&mut self, running: u32) {
         let share_bytes = self.shared.share_bytes();
         while self.bytes > share_bytes {
-            let oldest = self
-                .warm
-                .iter()
-                .filter(|(pipeline, _)| **pipeline != running)
-                .min_by_key(|(_, kept)| kept.last_call);
+            let others = self.warm.iter().filter(|(pipeline, _)| **pipeline != running);
+            let oldest = others.min_by_key(|(_, kept)| kept.last_call);
             let Some((pipeline, _)) = oldest else { return };
             let pipeline = *pipeline;
             self.drop_warm(pipeline);
@@ -102,21 +170,16 @@ impl Worker for JsWorker {
             return refused(FaultKind::Quarantined, &why.text());
         }
         self.slot.begin(unit.pipeline, budget.cpu, self.clocks.wall());
-        let called = self.warm_up(unit).map(|kept| {
-            let ended = kept.warm.call(unit, function, scope, budget);
-            let before = std::mem::replace(&mut kept.bytes, kept.warm.bytes());
-            (ended, before, kept.bytes)
-        });
-        let report = match called {
-            Ok((ended, before, after)) => {
-                self.bytes = self.bytes.saturating_sub(before) + after;
-                if ended.is_spoiled {
-                    self.drop_warm(unit.pipeline);
-                }
-                ended.report
-            }
-            Err(fault) => Report { result: Err(fault), cpu: Duration::ZERO, memory_bytes: 0 },
+        let form = unit.functions.get(function).map(|function| function.form);
+        let called = match form {
+            Some(Form::Expression) => self.call_expression(unit, function, scope, budget),
+            Some(Form::Body) | None => self.call_body(unit, function, scope, budget),
         };
+        let report = called.unwrap_or_else(|fault| Report {
+            result: Err(fault),
+            cpu: Duration::ZERO,
+            memory_bytes: 0,
+        });
         if self.bytes > self.shared.share_bytes() {
             self.shrink(unit.pipeline);
         }
@@ -136,15 +199,23 @@ impl Worker for JsWorker {
         for pipeline in idle {
             self.drop_warm(pipeline);
         }
+        if let Some(expressions) = &mut self.expressions {
+            expressions.loaded.retain(|_, resident| {
+                now.saturating_sub(*resident.idle_since.get_or_insert(now)) < idle_max
+            });
+        }
         self.shrink(0);
     }
 
     fn forget(&mut self, pipeline: u32) {
         self.drop_warm(pipeline);
+        if let Some(expressions) = &mut self.expressions {
+            expressions.loaded.remove(&pipeline);
+        }
     }
 
     fn warm(&self) -> (u64, usize) {
-        (self.bytes, self.warm.len())
+        (self.bytes, self.warm.len() + usize::from(self.expressions.is_some()))
     }
 
     fn number(&self) -> u64 {
@@ -178,4 +249,9 @@ impl Refused {
 fn refused(kind: FaultKind, message: &str) -> Report {
     let fault = ScriptFault { kind, message: message.to_owned(), line: None };
     Report { result: Err(fault), cpu: Duration::ZERO, memory_bytes: 0 }
+}
+
+/// What was put there a line before is gone: not possible, and no reason to panic.
+fn not_here() -> Report {
+    refused(FaultKind::Unusable, "the script's runtime is not there")
 }

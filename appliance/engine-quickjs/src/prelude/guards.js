@@ -13,7 +13,7 @@
 // A native is installed only if its name stands in the pipeline's text (`mask`); the others give way
 // to `hidden`. That keeps a runtime small: each guard takes a quarter of a kilobyte.
 
-const { apply, construct, defineProperty, getOwnPropertyDescriptor: descriptor, getPrototypeOf, ownKeys } = Reflect;
+const { apply, construct, defineProperty, getOwnPropertyDescriptor: descriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
 const { isArray } = Array;
 const { create, freeze } = Object;
 const text = String;
@@ -310,6 +310,7 @@ const front = (native, name, make, isCallable) => {
     if (new.target === undefined && !isCallable) throw new TypeError(`${name} needs new`);
     return make(given, new.target === undefined ? shown : new.target, new.target === undefined);
   };
+  setPrototypeOf(shown, getPrototypeOf(native));
   for (const key of ownKeys(native)) {
     if (key !== 'length' && key !== 'arguments' && key !== 'caller') {
       defineProperty(shown, key, descriptor(native, key));
@@ -425,7 +426,8 @@ const unwrap = (x) => {
   return undefined;
 };
 const fit = (big) => (big >= -(2n ** 63n) && big < 2n ** 63n ? 1 : big >= 0n && big < 2n ** 64n ? 2 : 0);
-const { toWellFormed } = String.prototype;
+const { toWellFormed, matchAll } = String.prototype;
+const { add, has } = Set.prototype;
 const wellFormed = (x) => apply(toWellFormed, x, []);
 const lazy = (kind) => new RealProxy({}, {
   get: (target, name) => (typeof name === 'string' && name !== 'length' ? host.root(kind, name) : undefined),
@@ -440,6 +442,36 @@ const hidden = function () {
 };
 const codeFromText = function () {
   throw new TypeError('code from text is not possible here');
+};
+
+// Freezes all that can be reached, so that pipelines may share a runtime for their expressions.
+const freezeAll = () => {
+  delete Error.stackTraceLimit;
+  const seen = new RealSet();
+  const rest = [globalThis];
+  const visit = (x) => {
+    if ((typeof x === 'object' && x !== null) || typeof x === 'function') rest[rest.length] = x;
+  };
+  // What only syntax reaches.
+  visit(getPrototypeOf(function* () {}));
+  visit(getPrototypeOf(async function* () {}));
+  visit(getPrototypeOf(async function () {}));
+  for (const x of [[], '', new RealMap(), new RealSet()]) visit(getPrototypeOf(x[ITERATOR]()));
+  visit(getPrototypeOf(apply(matchAll, '', [/x/g])));
+  visit(getPrototypeOf(async function* () {}.prototype));
+  for (let i = 0; i < rest.length; i++) {
+    const x = rest[i];
+    if (apply(has, seen, [x])) continue;
+    apply(add, seen, [x]);
+    visit(getPrototypeOf(x));
+    for (const key of ownKeys(x)) {
+      const own = descriptor(x, key);
+      visit(own.value);
+      visit(own.get);
+      visit(own.set);
+    }
+    freeze(x);
+  }
 };
 
 export function install(mask, natives) {
@@ -471,5 +503,5 @@ export function install(mask, natives) {
   const say = (level) => (...given) => { if (host.say(level, given)) spin(); };
   constant('console', freeze({ debug: say(0), log: say(1), info: say(1), warn: say(2), error: say(3) }));
   constant('state', freeze({ get: host.getState, set: host.setState }));
-  return [unwrap, fit, wellFormed, lazy, constant];
+  return [unwrap, fit, wellFormed, lazy, constant, freezeAll];
 }

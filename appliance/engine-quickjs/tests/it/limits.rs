@@ -1,0 +1,165 @@
+//! Each limit holds, says so, and leaves nothing behind.
+
+use std::time::Duration;
+
+use millrace_engine::script::{FaultKind, Form};
+use millrace_flow::Data;
+
+use crate::stage::Stage;
+
+#[test]
+fn ends_at_every_limit_with_its_reason() {
+    let mut stage = Stage::new();
+    stage.budget.cpu = Duration::from_millis(50);
+    for (body, kind, message) in [
+        ("for (;;) {}", FaultKind::Cpu, "the script used its CPU time of 50 ms"),
+        ("for (;;) try { for (;;) {} } catch {} finally { continue }", FaultKind::Cpu, "CPU time"),
+        ("const f = () => f() + 1; return f()", FaultKind::Stack, "nested too deeply"),
+        ("const a = []; for (;;) a.push([1, 2, 3])", FaultKind::Memory, "its memory of 8388608 bytes"),
+        ("let s = 'x'; for (;;) s += s", FaultKind::Memory, "memory"),
+        ("for (;;) try { const a = []; for (;;) a.push({}) } catch {}", FaultKind::Memory, "memory"),
+        ("try { new Uint8Array(1e9) } catch {} return 1", FaultKind::Memory, "memory"),
+        ("await new Promise(() => {})", FaultKind::Unsettled, "never settled"),
+        ("const f = async () => { for (;;) await null }; await f()", FaultKind::Cpu, "CPU time"),
+        ("const f = () => queueMicrotask(f); f(); return 1", FaultKind::Cpu, "CPU time"),
+        ("for (;;) console.log('x'.repeat(1000))", FaultKind::Output, "console"),
+        ("try { for (;;) console.log('x'.repeat(1000)) } catch {} return 1", FaultKind::Output, "console"),
+        ("return { get a() { for (;;) {} } }", FaultKind::Cpu, "CPU time"),
+        ("throw { get a() { for (;;) {} } }", FaultKind::Cpu, "CPU time"),
+        ("const e = new Error(); Object.defineProperty(e, 'message', { get() { for (;;) {} } }); throw e",
+            FaultKind::Cpu, "CPU time"),
+        ("console.log({ get a() { for (;;) {} } })", FaultKind::Cpu, "CPU time"),
+        ("state.set('x', { get a() { for (;;) {} } })", FaultKind::Cpu, "CPU time"),
+        ("return 'a'.repeat(2 ** 21)", FaultKind::Output, "larger than"),
+        ("return new Array(100).fill('a'.repeat(2 ** 20))", FaultKind::Output, "larger than"),
+    ] {
+        let report = stage.report(body);
+        let fault = report.result.unwrap_err();
+        assert_eq!(fault.kind, kind, "{body}: {fault:?}");
+        assert!(fault.message.contains(message), "{body}: {fault:?}");
+        assert!(report.cpu < Duration::from_millis(70), "{body}: took {:?}", report.cpu);
+        assert!(report.memory_bytes <= 8 << 20, "{body}: {} bytes", report.memory_bytes);
+    }
+}
+
+#[test]
+fn drops_what_a_killed_script_left() {
+    let mut stage = Stage::new();
+    stage.budget.cpu = Duration::from_millis(5);
+    let unit = stage.compile(
+        Form::Body,
+        "globalThis.n = (globalThis.n ?? 0) + 1; if ($item === 1) for (;;) {} return n",
+    );
+    assert_eq!(stage.call(&unit).result, Ok(Data::Int(1)));
+    assert_eq!(stage.call(&unit).result, Ok(Data::Int(2)));
+    stage.run.item = Data::Int(1);
+    assert_eq!(stage.call(&unit).result.unwrap_err().kind, FaultKind::Cpu);
+    assert_eq!(stage.worker.warm(), (0, 0), "a killed runtime is dropped");
+    stage.run.item = Data::Int(2);
+    assert_eq!(stage.call(&unit).result, Ok(Data::Int(1)), "and made anew");
+}
+
+#[test]
+fn holds_the_wall_for_a_thread_that_sleeps() {
+    // Given a wall that is shorter than the CPU time.
+    let mut stage = Stage::new();
+    stage.budget.cpu = Duration::from_secs(5);
+    stage.budget.wall = Duration::from_millis(20);
+    let fault = stage.fault("for (;;) {}");
+    assert_eq!((fault.kind, fault.message.as_str()),
+        (FaultKind::Wall, "the script took longer than 20 ms (line 1)"));
+}
+
+#[test]
+fn keeps_memory_within_what_is_promised() {
+    let mut stage = Stage::new();
+    // Given garbage that refers to itself, a megabyte a call.
+    let unit = stage.compile(
+        Form::Body,
+        "for (let i = 0; i < 5000; i++) { const a = {}; a.a = a; a.b = [1, 2, 3, 4] } return 1",
+    );
+    for _ in 0..20 {
+        let report = stage.call(&unit);
+        assert_eq!(report.result, Ok(Data::Int(1)));
+        assert!(report.memory_bytes < 4 << 20, "{}", report.memory_bytes);
+    }
+    let (bytes, count) = stage.worker.warm();
+    assert!(count == 1 && bytes < 1 << 20, "{bytes}");
+    // A memory that does not hold a runtime is a fault, not a crash.
+    for bytes in [0, 1000, 30_000, 60_000, 90_000, 100_000, 110_000] {
+        stage.memory_bytes_max = bytes;
+        let fault = stage.body("return 'reverse'").map_or_else(|fault| Some(fault.kind), |_| None);
+        assert!(fault.is_none_or(|kind| kind == FaultKind::Memory), "{bytes}: {fault:?}");
+    }
+}
+
+#[test]
+fn keeps_the_most_recent_runtimes_and_drops_idle_ones() {
+    let mut stage = Stage::new();
+    let units: Vec<_> = (1..=900)
+        .map(|pipeline| {
+            use millrace_engine::script::ScriptHost;
+            stage.host.compile(&stage.unit(pipeline, &[(Form::Body, "return $item + 1")])).unwrap()
+        })
+        .collect();
+    stage.run.item = Data::Int(1);
+    for unit in &units {
+        assert_eq!(stage.call(unit).result, Ok(Data::Int(2)));
+    }
+    let (bytes, count) = stage.worker.warm();
+    assert!(bytes <= 64 << 20, "{bytes}");
+    assert!(count > 200 && count < 900, "{count}");
+    eprintln!("warm: {} bytes each", bytes / count as u64);
+    // Idle ones go at the second look, half a minute later.
+    stage.worker.tidy(Duration::from_secs(100));
+    stage.worker.tidy(Duration::from_secs(129));
+    assert_eq!(stage.worker.warm().1, count);
+    assert_eq!(stage.call(&units[899]).result, Ok(Data::Int(2)));
+    stage.worker.tidy(Duration::from_secs(131));
+    assert_eq!(stage.worker.warm().1, 1);
+    stage.worker.forget(900);
+    assert_eq!(stage.worker.warm(), (0, 0));
+}
+
+#[test]
+fn keeps_expressions_of_all_pipelines_in_one_frozen_runtime() {
+    use millrace_engine::script::ScriptHost;
+    let mut stage = Stage::new();
+    stage.run.item = Data::Int(1);
+    let host = |stage: &Stage, pipeline: u32, source: &str| {
+        stage.host.compile(&stage.unit(pipeline, &[(Form::Expression, source)])).unwrap()
+    };
+    let plain = host(&stage, 1, "[$item + 1, typeof Math.mine, typeof mine, [].mine].join()");
+    assert_eq!(stage.call(&plain).result, Ok(Data::text("2,undefined,undefined,")));
+    // Nothing that one pipeline does shows in another.
+    for source in [
+        "Math.mine = 1", "globalThis.mine = 1", "Array.prototype.mine = 1", "delete JSON.parse",
+        "[].push.call(Math, 1)", "Object.defineProperty(Object.prototype, 'mine', { value: 1 })",
+        "Object.setPrototypeOf(Array.prototype, null)", "(() => {}).__proto__.mine = 1",
+        "(function* () {}).prototype.__proto__.next = 1", "[][Symbol.iterator]().__proto__.next = 1",
+        "(async () => {}).__proto__.mine = 1", "'a'.matchAll(/a/g).__proto__.next = 1",
+        "new Map().entries().__proto__.next = 1", "Error.prepareStackTrace = () => 1",
+        "Error.stackTraceLimit = 0", "console.log = 1", "mill.clamp = 1", "state.get.mine = 1",
+        "Date.now.mine = 1", "(async function* () {})().__proto__.__proto__.next = 1",
+        "Reflect.construct.mine = 1", "Promise.prototype.then = 1", "Uint8Array.mine = 1",
+        "Object.getPrototypeOf(Uint8Array).mine = 1", "RegExp.prototype.exec = 1",
+    ] {
+        let unit = host(&stage, 2, source);
+        let fault = stage.call(&unit).result.unwrap_err();
+        assert!(fault.message.starts_with("TypeError"), "{source}: {fault:?}");
+    }
+    assert_eq!(stage.call(&plain).result, Ok(Data::text("2,undefined,undefined,")));
+    // A thousand pipelines cost half a kilobyte each.
+    let (before, _) = stage.worker.warm();
+    for pipeline in 10..1010 {
+        let unit = host(&stage, pipeline, "$item * 1.8 + 32");
+        assert_eq!(stage.call(&unit).result, Ok(Data::Float(33.8)));
+    }
+    let (bytes, count) = stage.worker.warm();
+    assert!((bytes - before) / 1000 < 600 && count == 1, "{} bytes each", (bytes - before) / 1000);
+    // One that reaches a limit takes the runtime with it, and nothing else is lost.
+    let bomb = host(&stage, 3, "(() => { for (;;); })()");
+    assert!(stage.call(&bomb).result.is_err());
+    assert_eq!(stage.worker.warm(), (0, 0));
+    assert_eq!(stage.call(&plain).result, Ok(Data::text("2,undefined,undefined,")));
+}
