@@ -9,15 +9,13 @@
 //! field.
 
 mod read;
-mod text;
-
-pub use text::{Part, split};
 
 use crate::accessor::Accessor;
 use crate::script::{Form, Function, Unit};
 use crate::step::{Field, Step};
 use millrace_flow::Data;
 use millrace_flow::document;
+use millrace_flow::expression::{self, Part, Simple, Split};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,6 +80,7 @@ pub struct Compiler<'a> {
     step: &'a document::Step,
     document: &'a document::Document,
     unit: &'a mut Unit,
+    pub(crate) keeps_state: bool,
 }
 
 impl<'a> Compiler<'a> {
@@ -92,7 +91,7 @@ impl<'a> Compiler<'a> {
         document: &'a document::Document,
         unit: &'a mut Unit,
     ) -> Self {
-        Self { id, step, document, unit }
+        Self { id, step, document, unit, keeps_state: false }
     }
 
     /// The step's id.
@@ -111,6 +110,12 @@ impl<'a> Compiler<'a> {
     #[must_use]
     pub fn is_wired(&self, port: &str) -> bool {
         self.document.wires.iter().any(|wire| wire.from == self.id && wire.port == port)
+    }
+
+    /// Says that the step reads and changes its lasting state, so that its pipeline's runs have to
+    /// run on one thread. Known already of kinds that flow's table calls stateful and of scripts.
+    pub fn keep_state(&mut self) {
+        self.keeps_state = true;
     }
 
     /// A fault of a field.
@@ -163,37 +168,31 @@ impl<'a> Compiler<'a> {
     /// Too many functions.
     pub fn compile_expression(&mut self, field: &str, source: &str) -> Result<Field, CompileFault> {
         let source = source.trim();
-        if let Some(accessor) = Accessor::parse(source) {
-            return Ok(Field::Path(accessor));
-        }
-        // A JSON literal is a JavaScript literal of the same value, but for an object, which
-        // would need parentheses there as well and is rare.
-        if !source.starts_with('{')
-            && let Ok(value) = serde_json::from_str::<Value>(source)
-        {
-            return Ok(Field::Literal(crate::json::data_of(&value)));
+        match expression::simple(source) {
+            Some(Simple::Path(path)) => return Ok(Field::Path(Accessor::new(path))),
+            Some(Simple::Literal(data)) => return Ok(Field::Literal(data)),
+            None => {}
         }
         self.add_function(field, Form::Expression, source).map(Field::Script)
     }
 
     fn compile_text(&mut self, field: &str, text: &str) -> Result<Field, CompileFault> {
-        let parts = split(text).map_err(|message| self.fault(field, message))?;
-        let mut fields = Vec::with_capacity(parts.len());
-        let is_whole = matches!(parts.as_slice(), [Part::Expression(_)]);
-        for part in parts {
-            fields.push(match part {
-                Part::Text(text) => Field::Literal(Data::Text(text.into())),
-                Part::Expression(source) => self.compile_expression(field, &source)?,
-            });
-        }
-        Ok(match (is_whole, fields.len()) {
-            (_, 0) => Field::Literal(Data::Text("".into())),
-            (true, _) => fields.pop().unwrap_or(Field::Literal(Data::Missing)),
-            (false, 1) if matches!(fields.first(), Some(Field::Literal(_))) => {
-                fields.pop().unwrap_or(Field::Literal(Data::Missing))
+        let split =
+            expression::split(text).map_err(|fault| self.fault(field, fault.to_string()))?;
+        match split {
+            Split::Literal(text) => Ok(Field::Literal(Data::Text(text.into()))),
+            Split::Whole(source) => self.compile_expression(field, source.text),
+            Split::Template(parts) => {
+                let mut fields = Vec::with_capacity(parts.len());
+                for part in parts {
+                    fields.push(match part {
+                        Part::Literal(text) => Field::Literal(Data::Text(text.into())),
+                        Part::Expression(source) => self.compile_expression(field, source.text)?,
+                    });
+                }
+                Ok(Field::Template(fields))
             }
-            _ => Field::Template(fields),
-        })
+        }
     }
 
     fn add_function(

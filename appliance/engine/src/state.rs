@@ -4,13 +4,17 @@
 //! stand in the journal with the run that made them; now and then the changed keys go to the
 //! [`StateStore`], so that the journal behind them may go.
 //!
-//! **Invariants**: an entry is bounded ([`STATE_BYTES_MAX`] per step and key), all of them
-//! together are ([`STATE_TOTAL_BYTES_MAX`]).
+//! **Invariants**: an entry is bounded ([`STATE_BYTES_MAX`]), the entries of a step are
+//! ([`STEP_STATE_BYTES_MAX`]), all of them together are ([`STATE_TOTAL_BYTES_MAX`]).
+
+pub(crate) mod cells;
 
 use millrace_journal::Seq;
 
-/// Most bytes that one step keeps.
+/// Most bytes that one step keeps under one key.
 pub const STATE_BYTES_MAX: usize = 64 * 1024;
+/// Most bytes that one step keeps under all its keys.
+pub const STEP_STATE_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Most bytes of all lasting state together.
 pub const STATE_TOTAL_BYTES_MAX: usize = 64 * 1024 * 1024;
 

@@ -17,7 +17,11 @@ impl Compiler<'_> {
     /// What a field holds: the step's own value, else the kind's default.
     #[must_use]
     pub fn raw(&self, name: &str) -> Option<Value> {
-        self.step.fields.get(name).filter(|value| !value.is_null()).cloned()
+        let found = match self.step.known_kind() {
+            Some(kind) => kind.value_of(&self.step.fields, name),
+            None => self.step.fields.get(name).cloned(),
+        };
+        found.filter(|value| !value.is_null())
     }
 
     /// Whether the field is there (or has a default).

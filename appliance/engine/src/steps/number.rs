@@ -137,4 +137,18 @@ mod tests {
         let far = Number::Int(i128::from(u64::MAX)).distance(Number::Int(i128::from(i64::MIN)));
         assert_eq!(far, Number::Int(27_670_116_110_564_327_423));
     }
+
+    proptest::proptest! {
+        /// Comparing through the exact value of the double agrees with comparing integers.
+        #[test]
+        fn order_is_that_of_the_true_values(left in proptest::num::i64::ANY, right in proptest::num::i64::ANY, near in -3_i64..3) {
+            for right in [right, left.saturating_add(near)] {
+                let float = right as f64;
+                // A double of this size is an integer, and 128 bits hold it.
+                let wanted = i128::from(left).cmp(&(float as i128));
+                let found = Number::Int(left.into()).compare(Number::Float(float));
+                proptest::prop_assert_eq!(found, Some(wanted), "{} {}", left, float);
+            }
+        }
+    }
 }

@@ -109,11 +109,14 @@ impl Step for Window {
         let value = self.work.value(context, input)?;
         let key = self.key.text(context)?;
         let now = context.now().0;
-        let time = self.time_of(context)?;
         let before = Head::read(context, &key);
         let mut head = before.clone();
-        let latest = head.latest(context, &key);
-        let known = latest.unwrap_or(i64::MIN);
+        let known = head.latest(context, &key).unwrap_or(i64::MIN);
+        let time = match self.source_time(context)? {
+            Some(time) => time,
+            // A clock that was set back must not make all that comes too late.
+            None => now.max(known).max(head.closed.unwrap_or(i64::MIN)),
+        };
         if self.is_late(&head, time, known) {
             head.late += 1;
             head.write(context, &key)?;
@@ -122,7 +125,7 @@ impl Step for Window {
         self.count_keys(context, head.panes.is_empty(), 1)?;
         let pane = self.take_in(context, &key, &mut head, &value, time)?;
         if time >= known {
-            head.lag = if head.panes == before.panes { head.lag } else { now - time };
+            head.lag = if head.panes == before.panes { head.lag } else { now.saturating_sub(time) };
         }
         let outputs = self.close(context, &key, &mut head, known.max(time))?;
         if !outputs.is_empty() {
@@ -130,10 +133,10 @@ impl Step for Window {
             head.write(context, &key)?;
             return Ok(Outcome::Many(outputs));
         }
-        head.keepers.retain(|keeper| now < keeper.wakes.saturating_add(KEEPER_LOST));
+        drop_lost(&mut head, now);
         if head.keepers.len() < KEEPERS_MAX {
             if time >= known {
-                head.lag = now - time;
+                head.lag = now.saturating_sub(time);
             }
             let keeper = Keeper { token: token(context), wakes: self.next_end(&head, pane) };
             return self.wait(context, key, head, keeper);
@@ -156,6 +159,7 @@ impl Step for Window {
         let mut keeper = head.keepers.remove(place);
         // The time of the wait's end counts, if the run's own time stood still meanwhile.
         let now = context.now().0.max(keeper.wakes);
+        drop_lost(&mut head, now);
         let known = head.latest(context, &key).unwrap_or(i64::MIN);
         let mark = known.max(now.saturating_sub(head.lag));
         let (Some(next), Some(end)) = (head.panes.first(), head.panes.last()) else {
@@ -177,12 +181,13 @@ impl Step for Window {
 }
 
 impl Window {
-    fn time_of(&self, context: &mut dyn Context) -> Result<i64, StepFault> {
+    /// When the triggering value was measured, if that is what counts.
+    fn source_time(&self, context: &mut dyn Context) -> Result<Option<i64>, StepFault> {
         if !self.by_source {
-            return Ok(context.now().0);
+            return Ok(None);
         }
         let time = read::time_of(&get(context.trigger(), "time"), "$trigger.time")?;
-        Ok(time.unwrap_or(context.now()).0)
+        Ok(time.map(|time| time.0))
     }
 
     /// Whether a value's last window is closed already, given the latest time that was known.
@@ -383,6 +388,11 @@ impl Window {
         }
         context.set_state(OPEN_KEYS, Data::Int(open.saturating_add(by).max(0)))
     }
+}
+
+/// Runs that should have woken long ago do not wait any more.
+fn drop_lost(head: &mut Head, now: i64) {
+    head.keepers.retain(|keeper| now < keeper.wakes.saturating_add(KEEPER_LOST));
 }
 
 #[cfg(test)]

@@ -97,4 +97,16 @@ proptest! {
         let (_, back) = run.out(&reads, csv);
         prop_assert_eq!(back, rows);
     }
+
+    /// Whatever the text: rows or a fault, no panic.
+    #[test]
+    fn no_text_does_harm(csv in "(?s).{0,60}", marks in "[,;\"'\n\r \u{feff}x]{0,30}") {
+        let mut run = FakeContext::new();
+        let step = run.step("csv.parse", json!({"quote": "'", "separator": ";"}));
+        for text in [csv, marks] {
+            if let Err(fault) = run.run(&step, crate::steps::testing::text(&text)) {
+                prop_assert_eq!(fault.code, "bad_input");
+            }
+        }
+    }
 }

@@ -214,6 +214,56 @@ fn sums_of_integers_are_exact_beyond_64_bits_of_sum() {
 }
 
 #[test]
+fn a_clock_set_back_loses_nothing() {
+    let fields = json!({"size_ms": 10000, "time": "receive", "aggregates": ["count"]});
+    let mut story = Story::new(fields);
+    story.value(5, json!(1));
+    story.until(10);
+    assert_eq!(story.went(), [(10, json!(1))]);
+    // An hour back; the next window goes on from where the last one ended.
+    story.run.now = at(-3600);
+    story.late(-3600, json!(1));
+    story.run.now = at(-3595);
+    story.late(-3595, json!(1));
+    story.until(-3580);
+    assert_eq!(story.went(), [(10, json!(1)), (20, json!(2))]);
+    assert_is(&get(&story.out[1], "late"), json!(0));
+}
+
+#[test]
+fn a_waiting_run_that_was_lost_is_replaced() {
+    let mut story = Story::new(json!({"size_ms": 10000, "aggregates": ["count"]}));
+    story.value(1, json!(1));
+    story.value(2, json!(1));
+    assert_eq!(story.waiting.len(), 2, "no more than two wait");
+    story.waiting.clear();
+    story.value(75, json!(1));
+    assert_eq!(story.went(), [(10, json!(2))], "the next value sends what is over");
+    story.value(76, json!(1));
+    story.until(100);
+    assert_eq!(story.went(), [(10, json!(2)), (80, json!(2))]);
+}
+
+#[test]
+fn times_at_the_ends_of_time_do_no_harm() {
+    let mut story = Story::new(
+        json!({"mode": "sliding", "size_ms": 86400000, "every_ms": 3600000, "zone": "Europe/Berlin"}),
+    );
+    for time in [i64::MIN, i64::MIN + 1, -1, 0, START, i64::MAX - 1, i64::MAX, START] {
+        let input = story.run.value_at("tag", Data::Int(1), time);
+        let outcome = story.run.run(&Arc::clone(&story.step), input);
+        story.take(outcome);
+    }
+    story.until(100_000);
+    let mut session = Story::new(json!({"mode": "session", "gap_ms": 1000}));
+    for time in [i64::MIN, i64::MAX, 0] {
+        let input = session.run.value_at("tag", Data::Int(1), time);
+        let outcome = session.run.run(&Arc::clone(&session.step), input);
+        session.take(outcome);
+    }
+}
+
+#[test]
 fn refuses_more_keys_than_it_may_have() {
     let mut story = Story::new(json!({"size_ms": 1000, "keys_max": 2, "key": "{{ $item.id }}"}));
     for id in ["a", "b"] {

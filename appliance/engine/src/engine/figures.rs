@@ -1,0 +1,118 @@
+//! Figures of the engine: what is deployed, how much it does, who uses the most CPU.
+//!
+//! **Invariants**: reading them costs the engine a lock for a moment, never a run.
+
+use super::Engine;
+use crate::plan::Plan;
+use crate::stats::{EngineStats, PipelineStats};
+use millrace_model::Timestamp;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// A deployed pipeline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeploymentInfo {
+    /// Its number.
+    pub number: u32,
+    /// The number of its workspace.
+    pub workspace: u16,
+    /// Its name.
+    pub name: Arc<str>,
+    /// The revision that runs.
+    pub revision: u32,
+    /// Since when.
+    pub since: Timestamp,
+    /// Whether it needs the script engine.
+    pub has_scripts: bool,
+}
+
+/// How much CPU a pipeline has used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Usage {
+    /// The pipeline.
+    pub pipeline: DeploymentInfo,
+    /// CPU time within the last 15 minutes.
+    pub cpu: Duration,
+}
+
+impl Engine {
+    /// All deployed pipelines by number.
+    #[must_use]
+    pub fn deployments(&self) -> Vec<DeploymentInfo> {
+        let all = self.core.deployments.all();
+        all.iter().map(|deployment| info(&deployment.plan, deployment.at)).collect()
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn deployment(&self, number: u32) -> Option<DeploymentInfo> {
+        let deployment = self.core.deployments.get(number)?;
+        Some(info(&deployment.plan, deployment.at))
+    }
+
+    /// What a pipeline has done since it was deployed.
+    #[must_use]
+    pub fn pipeline_stats(&self, number: u32) -> Option<PipelineStats> {
+        let deployment = self.core.deployments.get(number)?;
+        let mut stats = deployment.counters.read();
+        self.core.queue.fill(number, &mut stats);
+        Some(stats)
+    }
+
+    /// The engine as a whole.
+    #[must_use]
+    pub fn stats(&self) -> EngineStats {
+        let core = &self.core;
+        let (queue_bytes, parked, parked_bytes) = core.queue.sizes();
+        let (mut shed, mut late) = (0, 0);
+        for deployment in core.deployments.all() {
+            shed += deployment.counters.shed.read().count;
+            late += deployment.counters.late.read().count;
+        }
+        EngineStats {
+            pipelines: core.deployments.count(),
+            lanes: core.queue.lanes(),
+            queue_bytes,
+            parked,
+            parked_bytes,
+            shed,
+            late,
+            state_bytes: core.stage.states.bytes(),
+            open: core.watch.lock().books.open_count(),
+            full_waits: core.full_waits.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The pipelines that used the most CPU in the last 15 minutes, most first.
+    #[must_use]
+    pub fn top_cpu(&self, most: usize) -> Vec<Usage> {
+        let core = &self.core;
+        let alarms = core.alarms.lock();
+        let mut usages: Vec<Usage> = core
+            .deployments
+            .all()
+            .iter()
+            .map(|deployment| {
+                let cpu = deployment.counters.read().cpu;
+                let cpu = alarms.recent_cpu(deployment.plan.number, cpu);
+                Usage { pipeline: info(&deployment.plan, deployment.at), cpu }
+            })
+            .filter(|usage| !usage.cpu.is_zero())
+            .collect();
+        usages.sort_by(|a, b| b.cpu.cmp(&a.cpu));
+        usages.truncate(most);
+        usages
+    }
+}
+
+fn info(plan: &Plan, since: Timestamp) -> DeploymentInfo {
+    DeploymentInfo {
+        number: plan.number,
+        workspace: plan.workspace,
+        name: Arc::clone(&plan.name),
+        revision: plan.revision,
+        since,
+        has_scripts: plan.unit.is_some(),
+    }
+}

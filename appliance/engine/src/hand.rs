@@ -1,0 +1,373 @@
+//! A worker: takes batches of runs, executes them, and gives their effects to the journal.
+//!
+//! Effects of many runs are collected and submitted in one append: when nothing more is ready,
+//! when much has been collected, or after a moment. While the journal takes nothing the worker
+//! takes nothing either, so that the queue fills and its limits hold.
+//!
+//! **Invariants**: between the first effect of a run and its record nothing is submitted; a worker
+//! that was given up changes nothing any more.
+
+mod ending;
+mod key;
+
+use crate::engine::{Core, Engine};
+use crate::outbox::{Outbox, Sent, Source};
+use crate::queue::{Finished, Parking, Taken};
+use crate::queued::{Queued, RunId};
+use crate::record;
+use crate::report::RunFault;
+use crate::run::{Bench, Drive, End, Event, Run};
+use crate::script::Worker;
+use millrace_model::{Record, RunEvent, RunRecord};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+/// Collected bytes that are submitted at once.
+const SUBMIT_BYTES: usize = 64 * 1024;
+/// Runs whose effects are submitted at once.
+const SUBMIT_RUNS: usize = 256;
+/// Longest time for which effects are collected.
+const SUBMIT_AFTER: Duration = Duration::from_millis(1);
+/// How long a worker sleeps when there is nothing to do, before it tidies up.
+const IDLE: Duration = Duration::from_secs(5);
+/// How long it waits before it asks a full journal again, if nobody wakes it.
+const FULL: Duration = Duration::from_millis(100);
+
+/// What a worker has in hand, for those who watch it.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    pub(crate) since: Option<Duration>,
+    pub(crate) pipeline: u32,
+    pub(crate) runs: Vec<(Arc<Queued>, u32)>,
+    /// The number of its script worker.
+    pub(crate) scripts: u64,
+    /// Set when it was given up; a new worker has taken its place.
+    pub(crate) given_up: Arc<AtomicBool>,
+    /// Pipelines that were undeployed, for its script worker to forget.
+    pub(crate) forget: Vec<u32>,
+}
+
+/// A worker, on the thread that drives it.
+pub struct Hand {
+    core: Arc<Core>,
+    number: usize,
+    outbox: Box<dyn Outbox>,
+    scripts: Box<dyn Worker>,
+    given_up: Arc<AtomicBool>,
+    text: String,
+    body: Vec<u8>,
+    taken: Vec<Taken>,
+    waker: Waker,
+    cpu: Duration,
+    /// Runs whose effects are collected, and since when.
+    collected: usize,
+    since: Duration,
+    is_full: bool,
+    is_closed: bool,
+}
+
+/// Rings a worker's bell.
+struct Ring(Arc<Core>, usize);
+
+impl Wake for Ring {
+    fn wake(self: Arc<Self>) {
+        if let Some(bell) = self.0.queue.bell(self.1) {
+            bell.ring();
+        }
+    }
+}
+
+impl Engine {
+    /// The worker of this number on the calling thread: for tests, and for threads of one's own.
+    #[must_use]
+    pub fn hand(&self, number: usize) -> Hand {
+        Hand::new(Arc::clone(&self.core), number)
+    }
+}
+
+impl Hand {
+    pub(crate) fn new(core: Arc<Core>, number: usize) -> Self {
+        let scripts = core.parts.scripts.worker();
+        let given_up = Arc::default();
+        if let Some(held) = core.held.get(number) {
+            let mut held = held.lock();
+            held.scripts = scripts.number();
+            held.given_up = Arc::clone(&given_up);
+        }
+        Self {
+            outbox: core.parts.outboxes.open(),
+            waker: Waker::from(Arc::new(Ring(Arc::clone(&core), number))),
+            cpu: (core.parts.thread_cpu)(),
+            number,
+            scripts,
+            given_up,
+            text: String::new(),
+            body: Vec::new(),
+            taken: Vec::new(),
+            collected: 0,
+            since: Duration::ZERO,
+            is_full: false,
+            is_closed: false,
+            core,
+        }
+    }
+
+    /// Executes everything that is ready and submits what came of it; gives how many runs it
+    /// drove. Ends early when the journal takes no more.
+    pub fn run_ready(&mut self) -> usize {
+        let mut driven = 0;
+        while self.submit_rest() {
+            match self.batch() {
+                0 => break,
+                count => driven += count,
+            }
+        }
+        driven
+    }
+
+    /// Works until the engine stops.
+    pub(crate) fn work(&mut self) {
+        while !self.core.is_stopping.load(Ordering::Acquire) && !self.is_over() {
+            if self.is_full {
+                self.sleep(FULL);
+                self.submit();
+                continue;
+            }
+            if self.batch() > 0 {
+                let at = self.core.stage.clock.monotonic();
+                let is_due = self.outbox.bytes() >= SUBMIT_BYTES
+                    || self.collected >= SUBMIT_RUNS
+                    || (self.collected > 0 && at.saturating_sub(self.since) >= SUBMIT_AFTER);
+                if is_due {
+                    self.submit();
+                }
+                continue;
+            }
+            if !self.submit_rest() {
+                continue;
+            }
+            self.tidy();
+            self.sleep(IDLE);
+        }
+        if !self.is_over() {
+            self.submit();
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_closed || self.given_up.load(Ordering::Acquire)
+    }
+
+    fn sleep(&self, longest: Duration) {
+        if let Some(bell) = self.core.queue.bell(self.number) {
+            // Rung or not, the worker looks for itself what there is to do.
+            let _is_rung = bell.sleep(longest);
+        }
+    }
+
+    /// Submits what is collected; whether the journal took it.
+    fn submit_rest(&mut self) -> bool {
+        if self.collected > 0 || self.is_full {
+            self.submit();
+        }
+        !(self.is_full || self.is_closed)
+    }
+
+    fn submit(&mut self) {
+        let was_full = self.is_full;
+        match self.outbox.submit(&self.waker) {
+            Sent::Queued(_) | Sent::Empty => {
+                self.is_full = false;
+                self.collected = 0;
+            }
+            Sent::Full => {
+                self.is_full = true;
+                if !was_full {
+                    self.core.full_waits.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Sent::Closed => self.is_closed = true,
+        }
+    }
+
+    fn tidy(&mut self) {
+        self.scripts.tidy(self.core.stage.clock.monotonic());
+        if let Some(held) = self.core.held.get(self.number) {
+            let forget = std::mem::take(&mut held.lock().forget);
+            for pipeline in forget {
+                self.scripts.forget(pipeline);
+            }
+        }
+    }
+
+    /// Takes one batch and executes it; gives how many runs it had.
+    fn batch(&mut self) -> usize {
+        let core = Arc::clone(&self.core);
+        let at = core.stage.clock.monotonic();
+        let mut taken = std::mem::take(&mut self.taken);
+        let Some(pipeline) = core.queue.take(self.number, at, &mut taken) else {
+            self.taken = taken;
+            return 0;
+        };
+        let count = taken.len();
+        self.hold(pipeline, &taken, at);
+        if self.collected == 0 {
+            self.since = at;
+        }
+        let mut ended = Vec::with_capacity(count);
+        for taken in taken.drain(..) {
+            self.one(taken, &mut ended);
+            if self.given_up.load(Ordering::Acquire) || self.scripts.is_given_up() {
+                // Somebody else has all of it by now.
+                self.given_up.store(true, Ordering::Release);
+                self.is_closed = true;
+                return 0;
+            }
+        }
+        self.taken = taken;
+        let cpu = (core.parts.thread_cpu)();
+        let used = cpu.saturating_sub(self.cpu);
+        self.cpu = cpu;
+        if let Some(held) = core.held.get(self.number) {
+            let mut held = held.lock();
+            held.since = None;
+            held.runs.clear();
+        }
+        core.queue.finish(&Finished { pipeline, ended, count, cpu: used });
+        count
+    }
+
+    fn hold(&self, pipeline: u32, taken: &[Taken], at: Duration) {
+        let Some(held) = self.core.held.get(self.number) else { return };
+        let mut held = held.lock();
+        held.since = Some(at);
+        held.pipeline = pipeline;
+        held.runs.clear();
+        held.runs.extend(taken.iter().map(|taken| match taken {
+            Taken::New(run, attempt) => (Arc::clone(run), *attempt),
+            Taken::Resumed(run) => (Arc::clone(&run.queued), run.attempt),
+            Taken::Unkeyed(run) => (Arc::clone(run), run.attempt.load(Ordering::Acquire)),
+        }));
+    }
+
+    fn one(&mut self, taken: Taken, ended: &mut Vec<(RunId, u64)>) {
+        let core = Arc::clone(&self.core);
+        let run = match taken {
+            Taken::Unkeyed(queued) => return self.evaluate_key(queued),
+            Taken::Resumed(run) => run,
+            Taken::New(queued, attempt) => {
+                if queued.attempt.load(Ordering::Acquire) != attempt {
+                    return;
+                }
+                Box::new(begin(&core, queued, attempt))
+            }
+        };
+        let key = run.queued.key.load(Ordering::Relaxed);
+        let id = run.queued.id();
+        if self.drive(run) {
+            ended.push((id, key));
+        }
+    }
+
+    /// Drives a run until it ends or parks; whether it has ended.
+    fn drive(&mut self, mut run: Box<Run>) -> bool {
+        let core = Arc::clone(&self.core);
+        let plan = Arc::clone(run.plan());
+        let hops = run.queued.hops.saturating_add(1);
+        self.outbox.begin(Source { workspace: plan.workspace, pipeline: plan.number, hops });
+        let mut bench = Bench {
+            stage: &core.stage,
+            outbox: &mut *self.outbox,
+            scripts: &mut *self.scripts,
+            stubs: None,
+            text: &mut self.text,
+        };
+        let drive = run.drive(&mut bench);
+        if !run.is_current() || self.scripts.is_given_up() {
+            return false;
+        }
+        match drive {
+            Drive::Ended => {
+                self.end(&run);
+                true
+            }
+            Drive::Parked => self.park(run),
+        }
+    }
+
+    /// Parks a run, with a record if it has done something that must not be done again; whether it
+    /// ended instead.
+    fn park(&mut self, mut run: Box<Run>) -> bool {
+        let core = Arc::clone(&self.core);
+        let (now, at) = (core.stage.clock.now(), core.stage.clock.monotonic());
+        if run.notes.has_effects() || run.has_long_pause(now, core.stage.config.durable_pause) {
+            self.body.clear();
+            let from = record::progress(&run, at, &mut self.body);
+            let saved: Arc<[u8]> = self.body.get(from..).unwrap_or_default().into();
+            *run.queued.saved.lock() = Some(saved);
+            self.push(RunEvent::Progress, run.queued.id());
+            run.notes.settled();
+        }
+        let id = run.queued.id();
+        let outside = run.begin_outside(|number, work, leash| {
+            let core = Arc::clone(&core);
+            leash.hold(work, move |result| {
+                let (now, at) = (core.stage.clock.now(), core.stage.clock.monotonic());
+                core.queue.tell(id, Event::Done(number, Box::new(result)), now, at);
+            })
+        });
+        let (wall, mono) = run.next_times();
+        match core.queue.park(run, now, at) {
+            Parking::Parked => {
+                let wall = wall.map(|time| {
+                    at + Duration::from_nanos(u64::try_from(time.nanos_since(now)).unwrap_or(0))
+                });
+                core.due_at([wall, mono].into_iter().flatten().min());
+            }
+            Parking::GoesOn => {}
+            Parking::Refused(mut run) => {
+                // The work was not begun and is dropped.
+                let message = "too many runs wait; the box has no room for another".to_owned();
+                run.tell(Event::Cancel("limit", message), now, at);
+                self.end(&run);
+                return true;
+            }
+        }
+        for work in outside {
+            core.stage.services.spawn("pipeline-step", work);
+        }
+        false
+    }
+
+    /// Adds the record in `body` to what is collected.
+    fn push(&mut self, event: RunEvent, id: RunId) {
+        self.outbox.push(&Record::Run(RunRecord {
+            event,
+            pipeline: id.pipeline,
+            run: id.seq,
+            body: &self.body,
+        }));
+        self.collected += 1;
+    }
+}
+
+fn begin(core: &Core, queued: Arc<Queued>, attempt: u32) -> Run {
+    let (now, at) = (core.stage.clock.now(), core.stage.clock.monotonic());
+    let saved = queued.saved.lock().clone();
+    let restored =
+        saved.and_then(|saved| Run::restore(&queued, attempt, &saved, &*core.stage.directory, at));
+    let mut run = restored.unwrap_or_else(|| Run::begin(queued, attempt, now, at));
+    // What it waited for may have come to pass while the box was off.
+    run.tell(Event::Time, now, at);
+    run
+}
+
+/// The fault of an end.
+fn fault_of(end: Option<&End>) -> Option<&RunFault> {
+    match end {
+        Some(End::Failed(fault)) => Some(fault),
+        _ => None,
+    }
+}

@@ -1,0 +1,32 @@
+//! The key of a run whose order is by an expression.
+//!
+//! **Invariants**: keys are evaluated in the order of arrival, as their pipeline's runs are on one
+//! thread; a key that cannot be evaluated is the same for all such runs.
+
+use super::Hand;
+use crate::queued::Queued;
+use crate::run::{Bench, Run};
+use std::sync::Arc;
+
+impl Hand {
+    pub(super) fn evaluate_key(&mut self, queued: Arc<Queued>) {
+        let core = Arc::clone(&self.core);
+        let (now, at) = (core.stage.clock.now(), core.stage.clock.monotonic());
+        let mut run = Run::begin(Arc::clone(&queued), 0, now, at);
+        let mut bench = Bench {
+            stage: &core.stage,
+            outbox: &mut *self.outbox,
+            scripts: &mut *self.scripts,
+            stubs: None,
+            text: &mut self.text,
+        };
+        let key = match run.evaluate_key(&mut bench) {
+            Ok(data) => crate::queue::hash(&*data.to_json_text()),
+            Err(fault) => {
+                tracing::debug!(run = %queued.id(), "The order's key cannot be told: {fault}.");
+                0
+            }
+        };
+        core.queue.keyed(queued, key, now);
+    }
+}

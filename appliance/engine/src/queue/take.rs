@@ -1,0 +1,171 @@
+//! Workers take runs and bring them back.
+//!
+//! The highest lane with work goes first; a lane that was passed over too often gets one run. A
+//! batch is of one pipeline and as large as about two milliseconds of its work, so that one
+//! reading of the CPU clock accounts for it exactly and nobody waits long behind it.
+//!
+//! **Invariants**: no lane has more runs out than it has slots.
+
+use super::{Inner, Queue};
+use crate::queued::{Queued, RunId};
+use crate::run::Run;
+use millrace_model::Timestamp;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// Most runs of a batch.
+const BATCH_MAX: usize = 64;
+/// About how much work a batch is.
+const BATCH_NS: u64 = 2_000_000;
+
+/// A run in a worker's hands.
+pub(crate) enum Taken {
+    /// It begins; the number is that of the attempt.
+    New(Arc<Queued>, u32),
+    /// It goes on.
+    Resumed(Box<Run>),
+    /// Its key is to be evaluated, then it is to be given to [`Queue::keyed`].
+    Unkeyed(Arc<Queued>),
+}
+
+/// What became of a batch.
+pub(crate) struct Finished {
+    pub(crate) pipeline: u32,
+    /// Runs that have ended (or are not this worker's any more), with their keys.
+    pub(crate) ended: Vec<(RunId, u64)>,
+    /// How many runs the batch had.
+    pub(crate) count: usize,
+    pub(crate) cpu: Duration,
+}
+
+impl Queue {
+    /// Takes a batch of one pipeline; the number of the pipeline, if there is work. Without work
+    /// the worker counts as idle and will be rung for.
+    pub(crate) fn take(&self, worker: usize, at: Duration, taken: &mut Vec<Taken>) -> Option<u32> {
+        let mut inner = self.inner.lock();
+        let found = inner.take(worker, at, taken);
+        if let Some(idle) = inner.idle.get_mut(worker) {
+            *idle = found.is_none();
+        }
+        found
+    }
+
+    /// Brings a batch back.
+    pub(crate) fn finish(&self, finished: &Finished) {
+        self.change(|inner| inner.finish(finished));
+    }
+
+    /// Lines up a run whose key is known now.
+    pub(crate) fn keyed(&self, run: Arc<Queued>, key: u64, now: Timestamp) {
+        self.change(|inner| {
+            let number = run.plan.number;
+            inner.push_keyed(number, run, key, now);
+            inner.list(number);
+        });
+    }
+
+    /// Takes again what a worker does not give back: the attempt that it holds counts no more.
+    pub(crate) fn take_again(&self, run: &Arc<Queued>, now: Timestamp) {
+        self.change(|inner| {
+            run.attempt.fetch_add(1, Ordering::AcqRel);
+            let number = run.plan.number;
+            inner.parked.remove(&run.id());
+            let Some(pipe) = inner.pipes.get_mut(&number) else { return };
+            pipe.counters.late.add(1, now);
+            pipe.ready.push_front(Arc::clone(run));
+            pipe.waiting += 1;
+            if let Some(lane) = inner.lanes.get_mut(pipe.lane) {
+                lane.waiting += 1;
+            }
+            inner.bytes += run.bytes;
+            inner.list(number);
+        });
+    }
+}
+
+impl Inner {
+    fn take(&mut self, worker: usize, at: Duration, taken: &mut Vec<Taken>) -> Option<u32> {
+        let slots = self.config.slots_per_lane;
+        let threshold = self.config.starvation_threshold;
+        let can = |lane: &super::Lane| lane.computing < slots && lane.first(worker).is_some();
+        let starved = self.lanes.iter().position(|lane| lane.passed_over >= threshold && can(lane));
+        let chosen = starved.or_else(|| self.lanes.iter().position(can))?;
+        let lane = self.lanes.get_mut(chosen)?;
+        let (used, number) = lane.first(worker)?;
+        let room = slots - lane.computing;
+        let pipe = self.pipes.get_mut(&number)?;
+        let by_cost = usize::try_from(BATCH_NS / pipe.cost.max(1)).unwrap_or(BATCH_MAX);
+        let most = if starved.is_some() { 1 } else { by_cost.clamp(1, BATCH_MAX).min(room) };
+        lane.unlist(pipe.home, used, number);
+        lane.advance(used);
+        pipe.listed = None;
+        let mut bytes = 0;
+        let mut begun = 0;
+        while taken.len() < most {
+            if let Some(run) = pipe.resumed.pop_front() {
+                taken.push(Taken::Resumed(run));
+            } else if let Some(run) = pipe.unkeyed.pop_front() {
+                taken.push(Taken::Unkeyed(run));
+            } else if let Some(run) = pipe.ready.pop_front() {
+                lane.waits.add(at.saturating_sub(run.at));
+                bytes += run.bytes;
+                begun += 1;
+                let attempt = run.attempt.load(Ordering::Acquire);
+                taken.push(Taken::New(run, attempt));
+            } else {
+                break;
+            }
+        }
+        pipe.running += taken.len();
+        pipe.waiting = pipe.waiting.saturating_sub(begun);
+        pipe.counters.begun.fetch_add(begun as u64, Ordering::Relaxed);
+        lane.waiting = lane.waiting.saturating_sub(begun);
+        lane.computing += taken.len();
+        lane.taken_starved += u64::from(starved.is_some());
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.note_passed_over(worker, chosen, taken.len());
+        self.list(number);
+        Some(number)
+    }
+
+    fn note_passed_over(&mut self, worker: usize, chosen: usize, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        for (place, lane) in self.lanes.iter_mut().enumerate() {
+            if place == chosen || lane.first(worker).is_none() {
+                lane.passed_over = 0;
+            } else {
+                lane.passed_over = lane.passed_over.saturating_add(count);
+            }
+        }
+    }
+
+    fn finish(&mut self, finished: &Finished) {
+        let number = finished.pipeline;
+        for (id, key) in &finished.ended {
+            self.forget_parked(*id);
+            self.release_key(number, *key, *id);
+        }
+        let Some(pipe) = self.pipes.get_mut(&number) else { return };
+        pipe.running = pipe.running.saturating_sub(finished.count);
+        if let Some(lane) = self.lanes.get_mut(pipe.lane) {
+            lane.computing = lane.computing.saturating_sub(finished.count);
+        }
+        let cpu = u64::try_from(finished.cpu.as_nanos()).unwrap_or(u64::MAX);
+        pipe.counters.cpu_ns.fetch_add(cpu, Ordering::Relaxed);
+        let each = cpu / (finished.count.max(1) as u64);
+        pipe.cost = if pipe.cost == 0 { each } else { (pipe.cost * 7 + each) / 8 };
+        // Already listed again by new work: it stands there under its old figure.
+        let listed = pipe.listed;
+        pipe.used = pipe.used.saturating_add(cpu);
+        if listed.is_some() {
+            let used = pipe.used;
+            self.unlist(number);
+            if let Some(pipe) = self.pipes.get_mut(&number) {
+                pipe.used = used;
+            }
+        }
+        self.list(number);
+        self.forget_left(number);
+    }
+}

@@ -1,0 +1,195 @@
+//! Counters: per pipeline, per lane, and of the engine as a whole.
+//!
+//! **Invariants**: counting takes no lock; reading gives each figure as it was at some moment of
+//! the reading.
+
+use millrace_model::Timestamp;
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Upper ends of the buckets of waiting times, milliseconds; the last bucket has none.
+pub const WAIT_BUCKETS_MS: [u64; 9] = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 30_000];
+
+/// A count with the times of its first and last event.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    count: AtomicU64,
+    first: AtomicI64,
+    last: AtomicI64,
+}
+
+impl Tally {
+    pub(crate) fn add(&self, count: u64, now: Timestamp) {
+        if self.count.fetch_add(count, Ordering::Relaxed) == 0 {
+            self.first.store(now.0, Ordering::Relaxed);
+        }
+        self.last.store(now.0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> TallyStats {
+        let count = self.count.load(Ordering::Relaxed);
+        let at = |time: &AtomicI64| (count > 0).then(|| Timestamp(time.load(Ordering::Relaxed)));
+        TallyStats { count, first: at(&self.first), last: at(&self.last) }
+    }
+}
+
+/// A count with the times of its first and last event, read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TallyStats {
+    /// How many.
+    pub count: u64,
+    /// When the first was.
+    pub first: Option<Timestamp>,
+    /// When the last was.
+    pub last: Option<Timestamp>,
+}
+
+/// Counters of one pipeline; they live as long as it is deployed.
+#[derive(Debug, Default)]
+pub(crate) struct PipelineCounters {
+    pub(crate) begun: AtomicU64,
+    pub(crate) done: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    pub(crate) skipped: Tally,
+    pub(crate) restarted: Tally,
+    pub(crate) shed: Tally,
+    pub(crate) late: Tally,
+    pub(crate) looped: Tally,
+    pub(crate) cpu_ns: AtomicU64,
+    pub(crate) script_cpu_ns: AtomicU64,
+    pub(crate) kills: Tally,
+    pub(crate) kills_in_a_row: AtomicU32,
+    pub(crate) script_memory_bytes_max: AtomicU64,
+    /// The second in which a successful run was last reported.
+    pub(crate) reported_second: AtomicI64,
+}
+
+/// What a pipeline has done since it was deployed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PipelineStats {
+    /// Runs taken from the queue.
+    pub begun: u64,
+    /// Runs that ended well.
+    pub done: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Runs that wait in the queue.
+    pub waiting: usize,
+    /// Runs that are executed at this moment.
+    pub running: usize,
+    /// Runs that wait for something outside or for a time.
+    pub parked: usize,
+    /// Runs that did not run because an earlier one had not ended.
+    pub skipped: TallyStats,
+    /// Runs that were stopped because a later one came.
+    pub restarted: TallyStats,
+    /// Runs that the queue's limits took away.
+    pub shed: TallyStats,
+    /// Runs that had to be taken again.
+    pub late: TallyStats,
+    /// Values that came through too many pipelines.
+    pub looped: TallyStats,
+    /// CPU time of its runs, all in all.
+    pub cpu: Duration,
+    /// Of that, its scripts.
+    pub script_cpu: Duration,
+    /// Runs whose script reached a limit.
+    pub kills: TallyStats,
+    /// Most memory that a script of it has used.
+    pub script_memory_bytes_max: u64,
+}
+
+impl PipelineCounters {
+    pub(crate) fn read(&self) -> PipelineStats {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        PipelineStats {
+            begun: load(&self.begun),
+            done: load(&self.done),
+            failed: load(&self.failed),
+            skipped: self.skipped.read(),
+            restarted: self.restarted.read(),
+            shed: self.shed.read(),
+            late: self.late.read(),
+            looped: self.looped.read(),
+            cpu: Duration::from_nanos(load(&self.cpu_ns)),
+            script_cpu: Duration::from_nanos(load(&self.script_cpu_ns)),
+            kills: self.kills.read(),
+            script_memory_bytes_max: load(&self.script_memory_bytes_max),
+            ..PipelineStats::default()
+        }
+    }
+}
+
+/// How long runs waited in a lane.
+#[derive(Debug, Default)]
+pub(crate) struct WaitTimes {
+    buckets: [AtomicU64; WAIT_BUCKETS_MS.len() + 1],
+    total_us: AtomicU64,
+}
+
+impl WaitTimes {
+    pub(crate) fn add(&self, waited: Duration) {
+        let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+        let place = WAIT_BUCKETS_MS.iter().position(|end| millis < *end);
+        if let Some(bucket) = self.buckets.get(place.unwrap_or(WAIT_BUCKETS_MS.len())) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
+        let micros = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
+        self.total_us.fetch_add(micros, Ordering::Relaxed);
+    }
+}
+
+/// What a lane holds and has done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LaneStats {
+    /// `high`, `normal`, `low`.
+    pub name: &'static str,
+    /// Runs that wait.
+    pub waiting: usize,
+    /// Runs that compute.
+    pub running: usize,
+    /// Runs taken.
+    pub taken: u64,
+    /// Runs taken because the lane had been passed over too often.
+    pub taken_starved: u64,
+    /// Runs taken after a wait below each end of [`WAIT_BUCKETS_MS`], and above all of them; each
+    /// is in one bucket.
+    pub wait_buckets: [u64; WAIT_BUCKETS_MS.len() + 1],
+    /// Sum of all waits.
+    pub wait_total: Duration,
+}
+
+impl WaitTimes {
+    pub(crate) fn read(&self, into: &mut LaneStats) {
+        for (bucket, read) in self.buckets.iter().zip(&mut into.wait_buckets) {
+            *read = bucket.load(Ordering::Relaxed);
+        }
+        into.taken = into.wait_buckets.iter().sum();
+        into.wait_total = Duration::from_micros(self.total_us.load(Ordering::Relaxed));
+    }
+}
+
+/// The engine as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineStats {
+    /// Pipelines that are deployed.
+    pub pipelines: usize,
+    /// The three lanes, high first.
+    pub lanes: Vec<LaneStats>,
+    /// Bytes of waiting runs.
+    pub queue_bytes: usize,
+    /// Runs that wait for something outside or for a time.
+    pub parked: usize,
+    /// Their bytes.
+    pub parked_bytes: usize,
+    /// Runs that the queue's limits took away.
+    pub shed: u64,
+    /// Runs that had to be taken again.
+    pub late: u64,
+    /// Bytes of lasting state.
+    pub state_bytes: usize,
+    /// Runs whose end is not durable yet, and those that have not ended.
+    pub open: usize,
+    /// Times that a worker waited because the journal took no more.
+    pub full_waits: u64,
+}
