@@ -186,7 +186,6 @@ pub(crate) struct Pipelines {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Scripts {
     pub(crate) cpu_ms: u64,
-    pub(crate) wall_ms: u64,
     pub(crate) memory_mib: u64,
     pub(crate) output_kib: u64,
     pub(crate) console_kib: u64,
@@ -206,8 +205,7 @@ pub(crate) struct Runs {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Actions {
     pub(crate) allow_hosts: Vec<String>,
-    pub(crate) folders: Vec<String>,
-    pub(crate) connections_per_target: u32,
+    pub(crate) folder: String,
 }
 
 /// The log files.
@@ -337,7 +335,6 @@ impl Default for Scripts {
     fn default() -> Self {
         Self {
             cpu_ms: 100,
-            wall_ms: 1_000,
             memory_mib: 8,
             output_kib: 1_024,
             console_kib: 64,
@@ -354,7 +351,7 @@ impl Default for Runs {
 
 impl Default for Actions {
     fn default() -> Self {
-        Self { allow_hosts: Vec::new(), folders: Vec::new(), connections_per_target: 8 }
+        Self { allow_hosts: Vec::new(), folder: String::new() }
     }
 }
 

@@ -117,19 +117,15 @@ fn pipelines(check: &mut Check, config: &Config) {
     check.range("pipelines.hops_max", engine.hops_max.into(), 1, 64);
     let scripts = &config.scripts;
     check.range("scripts.cpu_ms", scripts.cpu_ms, 1, 60_000);
-    check.range("scripts.wall_ms", scripts.wall_ms, 1, 600_000);
     check.range("scripts.memory_mib", scripts.memory_mib, 1, 1_024);
     check.range("scripts.output_kib", scripts.output_kib, 1, 65_536);
     check.range("scripts.console_kib", scripts.console_kib, 1, 1_024);
     check.range("scripts.warm_mib_max", scripts.warm_mib_max, 1, 16_384);
     check.range("runs.keep_h", config.runs.keep_h, 1, 24 * 366);
     check.range("runs.bytes_max_mib", config.runs.bytes_max_mib, 8, 1 << 20);
-    let connections = config.actions.connections_per_target;
-    check.range("actions.connections_per_target", connections.into(), 1, 256);
-    for folder in &config.actions.folders {
-        if !std::path::Path::new(folder).is_absolute() {
-            check.fault("actions.folders", format!("'{folder}' is not an absolute path"));
-        }
+    let folder = &config.actions.folder;
+    if !folder.is_empty() && !std::path::Path::new(folder).is_absolute() {
+        check.fault("actions.folder", format!("'{folder}' is not an absolute path"));
     }
 }
 
