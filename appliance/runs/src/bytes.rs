@@ -109,13 +109,13 @@ impl Words {
         }
     }
 
-    pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Vec<Arc<str>>> {
+    pub(crate) fn decode<'a>(reader: &mut Reader<'a>) -> Option<Vec<&'a str>> {
         let count = reader.small::<usize>()?;
         // A text takes a byte at least.
         if count > reader.0.len() {
             return None;
         }
-        (0..count).map(|_| reader.text().map(Arc::from)).collect()
+        (0..count).map(|_| reader.text()).collect()
     }
 }
 

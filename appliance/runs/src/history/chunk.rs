@@ -15,10 +15,12 @@
 //! **Invariants**: numbers rise within a chunk; a body is sealed with a checksum, so a damaged
 //! chunk is passed over whole and never read as something else.
 
-use crate::bytes::{Reader, Words, put, put_signed, put_text, seal, unseal};
-use crate::run::{Detail, Fault, Item, Level, Line, Run, Status, StepRun, StepStatus, Trace};
-use millrace_model::Timestamp;
-use std::sync::Arc;
+mod read;
+
+pub(crate) use read::{Row, RowHead, TracePlace, Unpacked, names_pipeline, read_trace, unpack};
+
+use crate::bytes::{Words, put, put_signed, put_text, seal};
+use crate::run::{Fault, Item, Run, Status, Trace};
 use std::time::Duration;
 
 const VERSION: u8 = 1;
@@ -191,126 +193,6 @@ impl Packer {
     }
 }
 
-/// Whether a sealed list of pipelines names this one; a damaged list may name any.
-pub(crate) fn names_pipeline(body: &[u8], pipeline: u32) -> bool {
-    let Some(content) = unseal(body) else { return true };
-    let mut reader = Reader(content);
-    let mut known = 0u64;
-    while let Some(step) = reader.number() {
-        known = known.saturating_add(step);
-        if known >= u64::from(pipeline) {
-            return known == u64::from(pipeline);
-        }
-    }
-    false
-}
-
-/// A run read back, and where its trace lies.
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) number: u64,
-    pub(crate) run: Run,
-    pub(crate) trace: Option<TracePlace>,
-}
-
-/// Where a trace lies within its chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TracePlace {
-    pub(crate) part: u64,
-    position: usize,
-    length: usize,
-}
-
-/// A chunk read back: its words, and its rows in the order of their numbers.
-#[derive(Debug)]
-pub(crate) struct Unpacked {
-    pub(crate) words: Vec<Arc<str>>,
-    pub(crate) rows: Vec<Row>,
-}
-
-/// Reads those rows of a chunk that `wants` says; `None` if it is damaged.
-pub(crate) fn unpack(body: &[u8], wants: impl Fn(&Row) -> bool) -> Option<Unpacked> {
-    let mut reader = Reader(unseal(body)?);
-    if reader.byte()? != VERSION {
-        return None;
-    }
-    let words = Words::decode(&mut reader)?;
-    let count = reader.small::<usize>()?;
-    let mut rows = Vec::new();
-    let mut before = (0, 0, 0);
-    for _ in 0..count {
-        let row = row(&mut reader, &words, &mut before)?;
-        if wants(&row) {
-            rows.push(row);
-        }
-    }
-    Some(Unpacked { words, rows })
-}
-
-fn row(reader: &mut Reader<'_>, words: &[Arc<str>], before: &mut (u64, u64, i64)) -> Option<Row> {
-    let number = before.0.checked_add(reader.number()?)?;
-    let flags = reader.byte()?;
-    let status = *Status::ALL.get(usize::from(reader.byte()?))?;
-    let detail = match flags >> DETAIL_SHIFT {
-        0 => Detail::Minimal,
-        1 => Detail::Standard,
-        2 => Detail::Full,
-        _ => return None,
-    };
-    let (workspace, pipeline, revision) = (reader.small()?, reader.small()?, reader.small()?);
-    let (name, trigger) = (word(reader, words)?, word(reader, words)?);
-    let seq = before.1.wrapping_add(reader.signed()?.cast_unsigned());
-    let started = before.2.wrapping_add(reader.signed()?);
-    *before = (number, seq, started);
-    let (duration, waited, cpu) = (time(reader)?, time(reader)?, time(reader)?);
-    let attempt = reader.small()?;
-    let fault = if flags & HAS_FAULT == 0 { None } else { Some(fault(reader, words)?) };
-    let by = if flags & HAS_BY == 0 { None } else { Some(word(reader, words)?) };
-    let trace = if flags & HAS_TRACE == 0 {
-        None
-    } else {
-        let (part, position, length) = (reader.number()?, reader.small()?, reader.small()?);
-        Some(TracePlace { part, position, length })
-    };
-    let started = Timestamp(started);
-    let run = Run {
-        workspace,
-        pipeline,
-        seq,
-        name,
-        revision,
-        trigger,
-        started,
-        duration,
-        waited,
-        cpu,
-        status,
-        fault,
-        attempt,
-        by,
-        detail,
-        trace: None,
-    };
-    Some(Row { number, run, trace })
-}
-
-/// Reads one trace from its part; `None` if it is damaged.
-pub(crate) fn read_trace(body: &[u8], place: TracePlace, words: &[Arc<str>]) -> Option<Trace> {
-    let end = place.position.checked_add(place.length)?;
-    let mut reader = Reader(unseal(body)?.get(place.position..end)?);
-    let left_out = reader.number()?;
-    let (input, output) = (item(&mut reader)?, item(&mut reader)?);
-    let count = reader.small::<usize>()?;
-    let steps = (0..count.min(reader.0.len()))
-        .map(|_| step(&mut reader, words))
-        .collect::<Option<Vec<_>>>()?;
-    let count = reader.small::<usize>()?;
-    let lines = (0..count.min(reader.0.len()))
-        .map(|_| line(&mut reader, words))
-        .collect::<Option<Vec<_>>>()?;
-    Some(Trace { input, output, steps, lines, left_out })
-}
-
 fn put_trace(out: &mut Vec<u8>, words: &mut Words, trace: &Trace) {
     put(out, trace.left_out);
     put_item(out, trace.input.as_ref());
@@ -335,34 +217,12 @@ fn put_trace(out: &mut Vec<u8>, words: &mut Words, trace: &Trace) {
     }
 }
 
-fn step(reader: &mut Reader<'_>, words: &[Arc<str>]) -> Option<StepRun> {
-    let step = word(reader, words)?;
-    let flags = reader.byte()?;
-    let status = *StepStatus::ALL.get(usize::from(flags & 7))?;
-    let count = reader.small()?;
-    let (began, took) = (time(reader)?, time(reader)?);
-    let fault = if flags >> DETAIL_SHIFT == 0 { None } else { Some(fault(reader, words)?) };
-    let (input, output) = (item(reader)?, item(reader)?);
-    Some(StepRun { step, status, count, began, took, fault, input, output })
-}
-
-fn line(reader: &mut Reader<'_>, words: &[Arc<str>]) -> Option<Line> {
-    let level = *Level::ALL.get(usize::from(reader.byte()?))?;
-    let step = word(reader, words)?;
-    Some(Line { level, step, text: reader.text()?.into() })
-}
-
 fn put_fault(out: &mut Vec<u8>, words: &mut Words, fault: Option<&Fault>) {
     if let Some(fault) = fault {
         for text in [&fault.code, &fault.text, &fault.step] {
             put(out, words.number(text));
         }
     }
-}
-
-fn fault(reader: &mut Reader<'_>, words: &[Arc<str>]) -> Option<Fault> {
-    let (code, text) = (word(reader, words)?, word(reader, words)?);
-    Some(Fault { code, text, step: word(reader, words)? })
 }
 
 /// 0 for none, else the whole's length and one, then what is kept of it.
@@ -374,22 +234,6 @@ fn put_item(out: &mut Vec<u8>, item: Option<&Item>) {
             put_text(out, &item.text);
         }
     }
-}
-
-#[expect(clippy::option_option, reason = "damaged, or none, or one")]
-fn item(reader: &mut Reader<'_>) -> Option<Option<Item>> {
-    match reader.number()? {
-        0 => Some(None),
-        length => Some(Some(Item { bytes: length - 1, text: reader.text()?.into() })),
-    }
-}
-
-fn word(reader: &mut Reader<'_>, words: &[Arc<str>]) -> Option<Arc<str>> {
-    words.get(reader.small::<usize>()?).cloned()
-}
-
-fn time(reader: &mut Reader<'_>) -> Option<Duration> {
-    reader.number().map(Duration::from_micros)
 }
 
 fn micros(time: Duration) -> u64 {

@@ -8,13 +8,12 @@
 //! has and where to go on; a damaged chunk is passed over and reported, never an error.
 
 use crate::file::StoreError;
-use crate::history::chunk::{self, Row, Unpacked, names_pipeline, status_bit, unpack};
+use crate::history::chunk::{self, Row, RowHead, Unpacked, names_pipeline, status_bit, unpack};
 use crate::history::store::{NOTABLE, QUIET, hour_of, signed, trace_id};
 use crate::history::tally::{self, ByPipeline};
 use crate::run::{Run, Status};
 use millrace_model::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, Rows, params};
-use std::sync::Arc;
 
 /// Chunks of each table unpacked for one page: about half a second's work.
 pub(crate) const CHUNKS_MAX: usize = 1_000;
@@ -136,14 +135,14 @@ impl Wanted<'_> {
         })
     }
 
-    fn is(&self, row: &Row) -> bool {
-        let (query, run) = (self.query, &row.run);
-        query.before.is_none_or(|before| row.number < before)
+    fn is(&self, run: &RowHead<'_>) -> bool {
+        let query = self.query;
+        query.before.is_none_or(|before| run.number < before)
             && query.workspace.is_none_or(|workspace| run.workspace == workspace)
             && query.pipeline.is_none_or(|pipeline| run.pipeline == pipeline)
             && self.seq.is_none_or(|seq| run.seq == seq)
             && status_bit(run.status) & self.statuses() != 0
-            && query.trigger.as_deref().is_none_or(|trigger| *run.trigger == *trigger)
+            && query.trigger.as_deref().is_none_or(|trigger| run.trigger == trigger)
             && query.from.is_none_or(|from| run.started >= from)
             && query.to.is_none_or(|to| run.started < to)
     }
@@ -280,7 +279,7 @@ fn trace(
     table: &str,
     chunk: u64,
     place: chunk::TracePlace,
-    words: &[Arc<str>],
+    words: &[&str],
 ) -> Result<Option<crate::run::Trace>, StoreError> {
     let sql = format!("SELECT body FROM {table}_traces WHERE id = ?");
     let id = trace_id(chunk, place.part);

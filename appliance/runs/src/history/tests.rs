@@ -1,6 +1,7 @@
 //! Stories of the run history on a real file: what is kept, found, dropped, lost and said.
 
-use super::worker::{ISSUE_CANNOT_WRITE, ISSUE_DAMAGED, ISSUE_DROPPED};
+use super::worker::drops::ISSUE_DROPPED;
+use super::worker::{ISSUE_CANNOT_WRITE, ISSUE_DAMAGED, ISSUE_UNREADABLE};
 use super::*;
 use crate::file::PlainFiles;
 use crate::run::{
@@ -324,6 +325,26 @@ fn damage_that_a_reader_meets_is_checked_and_the_file_replaced_while_running() {
     until("the file is set aside", || world.issues.is_open(ISSUE_DAMAGED));
     history.keep(run(1, 400, Status::Ok));
     until("it goes on", || history.list(&Query::default()).is_ok_and(|page| seqs(&page) == [400]));
+}
+
+#[test]
+fn a_flipped_bit_hides_that_second_alone_and_is_told() {
+    let world = World::new();
+    let history = world.open();
+    history.keep(run(1, 1, Status::Ok));
+    assert!(history.settle(LIMIT));
+    history.keep(run(2, 2, Status::Ok));
+    history.close();
+    let mut bytes = fs::read(&world.config.path).expect("the file");
+    let name = b"pipeline-2";
+    let place = bytes.windows(10).position(|window| window == name).expect("in the file");
+    bytes[place] ^= 1;
+    fs::copy(write_new(&world, &bytes), &world.config.path).expect("damaged");
+    let history = world.open();
+    let page = history.list(&Query::default()).expect("a page");
+    assert_eq!((seqs(&page), page.damaged), (vec![1], 1));
+    until("it is told", || world.issues.is_open(ISSUE_UNREADABLE));
+    assert!(!world.issues.is_open(ISSUE_DAMAGED), "the file is used on");
 }
 
 #[test]

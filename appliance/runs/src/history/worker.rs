@@ -4,33 +4,34 @@
 //! it can be dropped for newer failures; the file is opened, checked and set aside here only; the
 //! thread ends only when told.
 
+pub(crate) mod drops;
+mod wall;
+
 use crate::file::{Files, StoreError, set_aside};
 use crate::history::chunk::{self, Chunk};
 use crate::history::store::{Group, Store, hour_of};
 use crate::history::tally::ByPipeline;
 use crate::history::{Config, Queue, Shared, Waiting};
 use crate::run::Run;
+use drops::Drops;
 use millrace_model::Timestamp;
 use millrace_supervisor::{Clock, Issue, Issues, Severity};
 use parking_lot::MutexGuard;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use wall::Wall;
 
 pub(crate) const ISSUE_CANNOT_WRITE: &str = "run-history-cannot-write";
-pub(crate) const ISSUE_DROPPED: &str = "run-history-dropped";
+pub(crate) const ISSUE_UNREADABLE: &str = "run-history-unreadable";
 pub(crate) const ISSUE_DAMAGED: &str = "run-history-damaged";
 
 /// Memory of the runs of one transaction.
 const GROUP_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// An idle thread looks after the age of runs, and the counts, so often.
 const IDLE: Duration = Duration::from_secs(10);
-/// Without a new drop for so long, the issue goes.
-const DROPS_CLEAR_AFTER: Duration = Duration::from_mins(1);
-/// A wall clock that moves so much more than time passed is not believed ...
-const JUMP: Duration = Duration::from_mins(5);
-/// ... for so long: nothing is deleted for its age until then.
-const JUMP_PATIENCE: Duration = Duration::from_hours(1);
+/// A file that was found in order is not read through again so soon.
+const CHECK_EVERY: Duration = Duration::from_mins(10);
 
 /// What the thread has in hand.
 #[derive(Debug, Default)]
@@ -51,36 +52,9 @@ pub(crate) struct Worker {
     /// Counts taken from memory and not yet written, and their hour.
     counts: Option<(i64, ByPipeline)>,
     counts_due: Duration,
+    checked: Option<Duration>,
     drops: Drops,
     wall: Wall,
-}
-
-#[derive(Debug, Default)]
-struct Drops {
-    seen: (u64, u64),
-    first: Option<Timestamp>,
-    last: Duration,
-    base: (u64, u64),
-}
-
-/// Watches the wall clock for jumps.
-#[derive(Debug)]
-struct Wall {
-    seen: (Timestamp, Duration),
-    distrust_until: Duration,
-}
-
-impl Wall {
-    fn look(&mut self, now: Timestamp, monotonic: Duration) -> bool {
-        let passed = monotonic.saturating_sub(self.seen.1);
-        let expected = self.seen.0.plus_nanos(i64::try_from(passed.as_nanos()).unwrap_or(i64::MAX));
-        let off = Duration::from_nanos(now.0.abs_diff(expected.0));
-        if off > JUMP {
-            self.distrust_until = monotonic + JUMP_PATIENCE;
-        }
-        self.seen = (now, monotonic);
-        monotonic >= self.distrust_until
-    }
 }
 
 impl Worker {
@@ -90,10 +64,11 @@ impl Worker {
         issues: Arc<Issues>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let wall = Wall { seen: (clock.now(), clock.monotonic()), distrust_until: Duration::ZERO };
+        let wall = Wall::new(clock.as_ref());
         let counts_due = clock.monotonic() + config.counts_interval;
         let drops = Drops::default();
-        Self { config, files, issues, clock, store: None, counts: None, counts_due, drops, wall }
+        let (store, counts, checked) = (None, None, None);
+        Self { config, files, issues, clock, store, counts, counts_due, checked, drops, wall }
     }
 
     /// Opens the file and lets numbers go on where they ended.
@@ -128,7 +103,9 @@ impl Worker {
                 Err(error) => self.trouble(&error),
             }
             settle(shared, task, is_ok);
-            self.report_drops(shared);
+            let quiet = shared.dropped_quiet.load(Ordering::Relaxed);
+            let notable = shared.dropped_notable.load(Ordering::Relaxed);
+            self.drops.report((quiet, notable), self.clock.as_ref(), &self.issues);
             if stop {
                 return;
             }
@@ -234,9 +211,17 @@ impl Worker {
 
     /// Reads the whole file; one that is not in order is dropped from hand and set aside.
     fn check(&mut self) -> Result<(), StoreError> {
+        let now = self.clock.monotonic();
+        if self.checked.is_some_and(|at| now.saturating_sub(at) < CHECK_EVERY) {
+            return Ok(());
+        }
         let Some(store) = self.store.take() else { return Ok(()) };
         match store.check() {
-            Ok(()) => self.store = Some(store),
+            Ok(()) => {
+                self.checked = Some(now);
+                self.store = Some(store);
+                self.report_unreadable();
+            }
             Err(StoreError::Damaged(reason)) => {
                 drop(store);
                 self.store = Some(self.replace(&reason)?);
@@ -269,6 +254,17 @@ impl Worker {
         Ok(store)
     }
 
+    fn report_unreadable(&self) {
+        self.issues.raise(Issue {
+            key: ISSUE_UNREADABLE.to_owned(),
+            severity: Severity::Notice,
+            what: "Some rows of the run history are damaged and were passed over.".to_owned(),
+            effect: "The runs of some seconds are not listed.".to_owned(),
+            remedy: "Check the disk of the box, then acknowledge this; it goes at the next start."
+                .to_owned(),
+        });
+    }
+
     fn trouble(&self, error: &StoreError) {
         self.issues.raise(Issue {
             key: ISSUE_CANNOT_WRITE.to_owned(),
@@ -281,38 +277,6 @@ impl Worker {
                      itself."
                 .to_owned(),
         });
-    }
-
-    fn report_drops(&mut self, shared: &Shared) {
-        let quiet = shared.dropped_quiet.load(Ordering::Relaxed);
-        let notable = shared.dropped_notable.load(Ordering::Relaxed);
-        let now = self.clock.monotonic();
-        let drops = &mut self.drops;
-        if (quiet, notable) != drops.seen {
-            if drops.first.is_none() {
-                drops.first = Some(self.clock.now());
-                drops.base = drops.seen;
-            }
-            drops.seen = (quiet, notable);
-            drops.last = now;
-            let since = drops.first.unwrap_or_default().to_rfc3339();
-            let (quiet, notable) = (quiet - drops.base.0, notable - drops.base.1);
-            self.issues.raise(Issue {
-                key: ISSUE_DROPPED.to_owned(),
-                severity: Severity::Warning,
-                what: format!(
-                    "{quiet} successful and {notable} failed or manual runs are missing in the \
-                     run history since {since}: they came faster than the disk takes them."
-                ),
-                effect: "The runs happened; the history does not list them. Counts are right."
-                    .to_owned(),
-                remedy: "Look after the disk, or set pipelines that run often to Minimal."
-                    .to_owned(),
-            });
-        } else if drops.first.is_some() && now.saturating_sub(drops.last) >= DROPS_CLEAR_AFTER {
-            drops.first = None;
-            self.issues.clear(ISSUE_DROPPED);
-        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Runs go through a chunk's bytes and come back; damaged bytes are noticed.
 
 use super::*;
+use crate::run::{Detail, Level, Line, StepRun, StepStatus};
+use millrace_model::Timestamp;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 fn text(text: &str) -> Arc<str> {
     Arc::from(text)
@@ -105,6 +108,11 @@ proptest! {
         let chunk = Chunk::pack(entries).expect("there are runs");
         let unpacked = unpack(&chunk.rows, |_| true).expect("it is whole");
         prop_assert_eq!(unpacked.rows.len(), numbered.len());
+        // One that is wanted alone is found behind those that are passed over.
+        let last = chunk.last;
+        let alone = unpack(&chunk.rows, |head| head.number == last).expect("it is whole").rows;
+        prop_assert_eq!(alone.len(), 1);
+        prop_assert_eq!(alone[0].run.seq, numbered[numbered.len() - 1].1.seq);
         for (row, (number, run)) in unpacked.rows.into_iter().zip(&numbered) {
             prop_assert_eq!(row.number, *number);
             let mut read = row.run;
@@ -127,6 +135,8 @@ proptest! {
         versioned.extend_from_slice(&content);
         let body = seal(&versioned);
         let words = unpack(&body, |_| true).map(|unpacked| unpacked.words).unwrap_or_default();
+        let none = unpack(&body, |_| false).map_or(0, |unpacked| unpacked.rows.len());
+        prop_assert_eq!(none, 0);
         let place = TracePlace { part: 0, position, length };
         let _trace = read_trace(&body, place, &words);
         let place = TracePlace { part: 0, position: 0, length: versioned.len() };
