@@ -236,7 +236,7 @@ pub(crate) fn reveal(
     secrets: &mut Secrets,
 ) -> Result<Arc<str>, StepFault> {
     let SecretName(name) = name;
-    let value = context.services().secret(workspace_of(context), name).ok_or_else(|| {
+    let value = context.services().secret(context.workspace(), name).ok_or_else(|| {
         let message = format!("there is no secret `{name}` in this workspace; create it");
         StepFault::lasting("secret", message)
     })?;
@@ -300,8 +300,4 @@ fn own_value(input: &Data) -> Data {
         Data::Map(map) => map.get("value").unwrap_or(input).clone(),
         other => other.clone(),
     }
-}
-
-fn workspace_of(_: &dyn Context) -> u16 {
-    1
 }

@@ -8,3 +8,6 @@ pub(crate) mod place;
 pub(crate) mod step;
 
 pub(crate) use append::{Append, Files};
+
+#[cfg(test)]
+mod tests;

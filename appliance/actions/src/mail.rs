@@ -8,3 +8,6 @@ pub(crate) mod server;
 pub(crate) mod step;
 
 pub(crate) use server::Mails;
+
+#[cfg(test)]
+mod tests;

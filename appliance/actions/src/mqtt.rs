@@ -16,3 +16,6 @@ pub(crate) mod sources;
 pub(crate) mod step;
 
 pub(crate) use publisher::Publishers;
+
+#[cfg(test)]
+mod tests;

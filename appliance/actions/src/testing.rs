@@ -17,6 +17,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) mod broker;
 pub(crate) mod server;
 
 /// A box for steps: a pool that may reach loopback, secrets, and a folder.
@@ -168,6 +169,9 @@ impl Context for TestContext {
     }
     fn trigger(&self) -> &Data {
         &self.trigger
+    }
+    fn workspace(&self) -> u16 {
+        1
     }
     fn run_id(&self) -> &str {
         "7-42"

@@ -28,7 +28,7 @@ async fn asks_and_reads_the_answer() {
     assert_eq!(done["body"], j!({"id": 9_007_199_254_740_993_i64}));
     assert_eq!(done["headers"]["x-a"], "1, 2");
     let request = server.notes.lock().remove(0);
-    assert!(request.head.starts_with("POST /orders?x=1&n=5&list=a+b&list=c%26d HTTP/1.1\r\n"), "{}", request.head);
+    assert!(request.head.starts_with("POST /orders?x=1&list=a+b&list=c%26d&n=5 HTTP/1.1\r\n"), "{}", request.head);
     let head = request.head.to_ascii_lowercase();
     for line in [
         "x-line: 4", "x-key: value-of-s1", "authorization: bearer value-of-s2",

@@ -12,8 +12,8 @@ use lettre::Address;
 use millrace_engine::step::StepFault;
 use millrace_model::Timestamp;
 
-/// Bytes of text in one encoded word: its base64 has 60 characters, the word at most 75.
-const WORD_BYTES: usize = 45;
+/// Bytes of text in one encoded word: 52 characters of base64, so that a header's name fits before.
+const WORD_BYTES: usize = 39;
 
 /// Somebody with an address: `Name <a@b>` or `a@b`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,8 +177,9 @@ mod tests {
         let evil = "x\r\nBcc: all@plant.example\r\n\r\n.\r\nMAIL FROM:<a@b>";
         let mail = message(evil, &format!("{evil}\r\n.\r\n"));
         let head = mail.split_once("\r\n\r\n").unwrap().0;
-        assert!(!head.to_ascii_lowercase().contains("bcc"), "{head}");
-        assert!(mail.lines().all(|line| line != "." && !line.starts_with("MAIL")), "{mail}");
+        let is_smuggled = |line: &str| line.starts_with("Bcc") || line.starts_with("MAIL");
+        assert!(!head.lines().any(is_smuggled), "{head}");
+        assert!(!mail.lines().any(|line| line == "." || is_smuggled(line)), "{mail}");
         for address in [
             "a@b.example\r\nBcc: c@d.example",
             "a@b.example> <c@d.example",

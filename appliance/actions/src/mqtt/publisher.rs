@@ -46,6 +46,19 @@ pub(crate) struct Message {
     pub(crate) held: Held,
 }
 
+/// Somebody who waits for a message. Who goes takes the message out of the queue.
+struct Waiter {
+    queue: Arc<Queue>,
+    settled: oneshot::Receiver<Result<(), StepFault>>,
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        self.settled.close();
+        self.queue.waiting.lock().jobs.retain(|job| !job.done.is_closed());
+    }
+}
+
 /// All publishing connections.
 pub(crate) struct Publishers {
     dialer: Arc<Dialer>,
@@ -97,12 +110,14 @@ impl Publishers {
         let Message { topic, payload, qos, retain, held } = message;
         let (done, settled) = oneshot::channel();
         let queue = self.enqueue(broker, Job { topic, payload, qos, retain, done, _held: held })?;
+        let mut waiter = Waiter { queue, settled };
         // Shortly before the call itself ends, to say what it waited for.
-        let margin = std::time::Duration::from_millis(5);
-        match timeout_at(until - margin, settled).await {
+        let left = until.saturating_duration_since(Instant::now());
+        let margin = (left / 10).min(std::time::Duration::from_millis(50));
+        match timeout_at(until - margin, &mut waiter.settled).await {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(StepFault::passing("unreachable", "the box is stopping")),
-            Err(_) => Err(queue.waiting.lock().trouble.clone().unwrap_or_else(|| {
+            Err(_) => Err(waiter.queue.waiting.lock().trouble.clone().unwrap_or_else(|| {
                 let target = broker.endpoint.target("mqtt");
                 StepFault::passing("timeout", format!("{target} did not acknowledge in time"))
             })),
@@ -139,9 +154,6 @@ impl Publishers {
 impl Queue {
     fn push(&self, job: Job, broker: &Broker) -> Result<(), StepFault> {
         let mut waiting = self.waiting.lock();
-        if waiting.jobs.len() >= MQTT_WAITING_MAX {
-            waiting.jobs.retain(|job| !job.done.is_closed());
-        }
         if waiting.jobs.len() >= MQTT_WAITING_MAX {
             let target = broker.endpoint.target("mqtt");
             let message = format!("{MQTT_WAITING_MAX} messages wait for {target} already");

@@ -95,12 +95,9 @@ async fn sqlite_cannot_leave_its_file() {
         assert!(["refused", "answer"].contains(&fault.code), "{sql}: {fault}");
     }
     assert!(!std::path::Path::new(other).exists());
-    for sql in ["", "select 1; select 2", "insert into t values (1); drop table t"] {
-        let done = run(&bench, "sql.execute", "plant.db", sql, j!({})).await;
-        let code = done.map_err(|fault| fault.code);
-        if !sql.is_empty() {
-            assert_eq!(code, Err("bad_input"), "{sql}");
-        }
+    for sql in [" -- nothing", "select 1; select 2", "insert into t values (1); drop table t"] {
+        let fault = run(&bench, "sql.execute", "plant.db", sql, j!({})).await.unwrap_err();
+        assert_eq!(fault.code, "bad_input", "{sql}: {fault}");
     }
     let fault = rows(&bench, "insert into t values (1)", j!([])).await.unwrap_err();
     assert!(["bad_input", "answer"].contains(&fault.code), "{fault}");
