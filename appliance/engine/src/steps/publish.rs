@@ -1,8 +1,8 @@
 //! `uns.publish` and `uns.publish_batch`: values into the workspace.
 //!
-//! Where the step says nothing, an input's own value has the input's own `time` and `quality` (as a
-//! window's has, or what `uns.last` gave); where it has none, the run gives it those of the value
-//! that started it.
+//! Where the step says nothing, a value has the source time and the quality of its input, if that
+//! is an object with a `value` (a window's, or what `uns.last` gave), else those of the value that
+//! started the run.
 //!
 //! **Invariants**: all values of a step go in one commit or none does; what is missing is never
 //! published.
@@ -69,15 +69,9 @@ impl Step for One {
         };
         let time = given(context, &self.time)?;
         let quality = given(context, &self.quality)?;
-        let (mut time, mut quality) = stamp(&time, &quality)?;
-        if self.work.is_own_value(input) {
-            let of = |name: &str| {
-                Some(input.get(name)).filter(|own| **own != *context.trigger().get(name))
-            };
-            // What is no time or no quality is something else of that name.
-            time = time.or_else(|| read::time_of(of("time")?, "time").ok()?);
-            quality = quality.or_else(|| read::quality_of(of("quality")?, "quality").ok()?);
-        }
+        let (time, quality) = stamp(&time, &quality)?;
+        let (own_time, own_quality) = own_stamp(context, input);
+        let (time, quality) = (time.or(own_time), quality.or(own_quality));
         context.publish(vec![Publish { path: path.to_string(), value, time, quality }])?;
         Ok(Outcome::Out(0, input.clone()))
     }
@@ -115,16 +109,15 @@ impl Step for Batch {
         if published.is_empty() {
             return Ok(Outcome::Out(0, input.clone()));
         }
-        let published = match prefix {
-            None => published,
-            Some(prefix) => {
-                let prefix = prefix.trim_end_matches('/').to_owned();
-                let with =
-                    |value: Publish| Publish { path: format!("{prefix}/{}", value.path), ..value };
-                published.into_iter().map(with).collect()
-            }
-        };
-        context.publish(published)?;
+        let (time, quality) = own_stamp(context, input);
+        let prefix = prefix.as_ref().map(|prefix| prefix.trim_end_matches('/'));
+        let published = published.into_iter().map(|value| Publish {
+            path: prefix.map_or(value.path.clone(), |prefix| format!("{prefix}/{}", value.path)),
+            time: value.time.or(time),
+            quality: value.quality.or(quality),
+            ..value
+        });
+        context.publish(published.collect())?;
         Ok(Outcome::Out(0, input.clone()))
     }
 }
@@ -148,6 +141,20 @@ fn item_of(item: &Data) -> Result<Publish, StepFault> {
     }
     let (time, quality) = stamp(&get(item, "time"), &get(item, "quality"))?;
     Ok(Publish { path: path.to_string(), value, time, quality })
+}
+
+/// The input's own source time and quality: those of a value that the step before gave, as a
+/// window's end. `None` where they are the trigger's, which the run knows, or where something else
+/// has that name.
+fn own_stamp(context: &dyn Context, input: &Data) -> (Option<Timestamp>, Option<Quality>) {
+    if input.get("value").is_missing() {
+        return (None, None);
+    }
+    let trigger = context.trigger();
+    let own = |name: &str| Some(input.get(name)).filter(|own| *own != trigger.get(name));
+    let time = own("time").and_then(|time| read::time_of(time, "time").ok()?);
+    let quality = own("quality").and_then(|quality| read::quality_of(quality, "quality").ok()?);
+    (time, quality)
 }
 
 /// Source time and quality as given; where they are not, the run sets those of the value that

@@ -30,11 +30,6 @@ impl Work {
         }
     }
 
-    /// Whether it works on the field `value` of this input.
-    pub(super) fn is_own_value(&self, input: &Data) -> bool {
-        self.value.is_none() && !input.get("value").is_missing()
-    }
-
     /// The output with the result where it belongs.
     pub(super) fn output(&self, input: &Data, result: Data) -> Data {
         input.with_result(self.into.as_deref(), self.value.is_some(), result)

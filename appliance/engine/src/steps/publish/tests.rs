@@ -19,7 +19,7 @@ fn publishes_the_own_value_exactly_and_passes_its_input_on() {
 }
 
 #[test]
-fn an_own_value_has_its_own_time_and_quality() {
+fn a_value_has_the_time_and_quality_of_its_input() {
     let mut run = FakeContext::new();
     let step = run.step("uns.publish", json!({"path": "hourly"}));
     run.value("tag", Data::Int(1));
@@ -29,9 +29,9 @@ fn an_own_value_has_its_own_time_and_quality() {
     let stamps: Vec<_> = run.published.iter().map(|value| (value.time, value.quality)).collect();
     let nothing = (None, None);
     assert_eq!(stamps, [(Some(end), Some(Quality::BAD)), nothing], "words are no time");
-    let given = run.step("uns.publish", json!({"path": "a", "value": "{{ $item.value }}"}));
-    run.out(&given, data(json!({"value": 5, "time": end.to_rfc3339()})));
-    assert_eq!(run.published[2].time, None, "a value that was given is not the input's own");
+    let batch = run.step("uns.publish_batch", json!({"values": {"mean": "{{ $item.mean }}"}}));
+    run.out(&batch, data(json!({"value": 5, "mean": 5, "time": end.to_rfc3339()})));
+    assert_eq!(run.published[2].time, Some(end), "what is made of a window has the window's time");
 }
 
 #[test]
