@@ -6,7 +6,7 @@
 //! **Invariants**: order of arrival; the text is bounded.
 
 use super::state::get;
-use super::text::{bad_input, describe, over_limit, plain_text};
+use super::text::{bad_input, describe, joined_text, over_limit};
 use super::work::Work;
 use crate::accessor::Accessor;
 use crate::compile::{CompileFault, Compiler};
@@ -110,7 +110,7 @@ impl Join {
                     if place > 0 {
                         text.push_str(&self.separator);
                     }
-                    text.push_str(&plain_text(piece));
+                    text.push_str(&joined_text(piece));
                     if text.len() > TEXT_BYTES_MAX {
                         return Err(over_limit(format!(
                             "the text would have over {TEXT_BYTES_MAX} bytes"
@@ -123,7 +123,7 @@ impl Join {
                 let mut map = Map::new();
                 for piece in pieces {
                     let key = match get(piece, &self.key_field) {
-                        key @ (Data::Text(_) | Data::Int(_) | Data::UInt(_)) => plain_text(&key),
+                        key @ (Data::Text(_) | Data::Int(_) | Data::UInt(_)) => joined_text(&key),
                         _ => {
                             let (field, found) = (&self.key_field, describe(piece));
                             return Err(bad_input(format!("{found} has no name in `{field}`")));

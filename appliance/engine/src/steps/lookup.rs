@@ -1,8 +1,8 @@
 //! `lookup`: translates a value by a table.
 //!
-//! **Invariants**: values are looked up as text, a float without a fraction as its integer too.
+//! **Invariants**: values are looked up by JavaScript's text of them: `1.0` is `1`.
 
-use super::text::{bad_input, describe, plain_text};
+use super::text::{bad_input, describe};
 use super::work::Work;
 use crate::compile::{CompileFault, Compiler};
 use crate::step::{Context, Field, Outcome, Step, StepFault};
@@ -58,8 +58,7 @@ fn find(value: &Data, get: impl Fn(&str) -> Option<Data>) -> Option<Data> {
     if let Data::Text(text) = value {
         return get(text);
     }
-    let name = if *value == Data::Null { "null".to_owned() } else { plain_text(value) };
-    get(&name).or_else(|| get(name.strip_suffix(".0")?))
+    get(&value.to_js_text())
 }
 
 #[cfg(test)]

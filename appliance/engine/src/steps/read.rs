@@ -24,7 +24,7 @@ pub(super) fn text(
     match context.evaluate(field)? {
         Data::Text(text) => Ok(text),
         number @ (Data::Int(_) | Data::UInt(_) | Data::Float(_) | Data::Bool(_)) => {
-            Ok(super::text::plain_text(&number).into())
+            Ok(number.to_js_text().into())
         }
         other => Err(wrong(name, "text", &other)),
     }

@@ -30,6 +30,16 @@ pub(super) fn plain_text(data: &Data) -> String {
     }
 }
 
+/// The datum as text within other text, as JavaScript joins it: `2.0` is `2`. Lists and objects as
+/// JSON; nothing for null.
+pub(super) fn joined_text(data: &Data) -> String {
+    match data {
+        Data::Missing | Data::Null => String::new(),
+        Data::List(_) | Data::Map(_) => json_text(data),
+        other => other.to_js_text(),
+    }
+}
+
 /// What a datum is, for messages: `text "abc"`, `number 5`, `a list of 3`.
 pub(super) fn describe(data: &Data) -> String {
     match data {
@@ -60,7 +70,7 @@ pub(super) fn key_text(data: &Data) -> Result<String, StepFault> {
             format!("the key is {}; a key must be there", describe(data)),
         ));
     }
-    let text = plain_text(data);
+    let text = joined_text(data);
     if text.len() > KEY_BYTES_MAX {
         return Err(StepFault::lasting(
             "limit",
