@@ -53,11 +53,16 @@ fn one(expected: &str, change: impl FnOnce(&mut Document)) {
 /// A `convert` step of this kind and these fields has the one fault, or none if empty.
 #[track_caller]
 fn convert(kind: &str, fields: Value, expected: &str) {
+    let change = |d: &mut Document| {
+        let port = crate::kind::find(kind).and_then(|kind| kind.ports.first()).unwrap_or(&"out");
+        d.wires[0].port = (*port).into();
+        d.steps.insert("convert".into(), step(kind, fields));
+    };
     if expected.is_empty() {
-        let faults = faults_of(|d| drop(d.steps.insert("convert".into(), step(kind, fields))));
+        let faults = faults_of(change);
         assert!(faults.is_empty(), "{faults:#?}");
     } else {
-        one(expected, |d| drop(d.steps.insert("convert".into(), step(kind, fields))));
+        one(expected, change);
     }
 }
 
@@ -253,6 +258,74 @@ fn secrets_are_named_and_never_written() {
     }) {
         assert!(!fault.contains("s3cr3t"), "a message repeats the secret: {fault}");
     }
+}
+
+#[test]
+fn fields_of_a_kind_agree() {
+    let disagree = |kind, fields, field: &str| {
+        convert(kind, fields, &format!("fields_disagree step `convert`, field `{field}`"));
+    };
+    convert("edge", json!({"rise_at": 5, "fall_at": 4.9}), "");
+    disagree("edge", json!({"rise_at": 5, "fall_at": 5}), "fall_at");
+    disagree("delay", json!({"rise_at": 5}), "rise_at");
+    convert("counter", json!({"start": 1, "limit": 2}), "");
+    disagree("counter", json!({"start": 2, "limit": 2}), "limit");
+    convert("debounce", json!({"quiet_ms": 5, "most_ms": 5}), "");
+    disagree("debounce", json!({"quiet_ms": 5, "most_ms": 4}), "most_ms");
+    disagree("csv.parse", json!({"separator": ";;"}), "separator");
+    disagree("csv.format", json!({"quote": ","}), "quote");
+    disagree("split", json!({"separator": ""}), "separator");
+    convert("enrich", json!({"paths": {"a": "x/{{ $item }}"}}), "");
+    disagree("enrich", json!({"paths": {"a": 1}}), "paths");
+    disagree("enrich", json!({"paths": {}}), "paths");
+    disagree("mqtt.publish", json!({"url": "tcp://b", "topic": "t"}), "url");
+    let mail = |more: Value| {
+        let mut fields =
+            json!({"host": "h", "from": "a@b", "to": ["c@d"], "subject": "s", "text": "t"});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fields
+    };
+    convert("mail", mail(json!({"user": "u", "password": {"secret": "p"}})), "");
+    disagree("mail", mail(json!({"user": "u"})), "user");
+    let open = json!({"user": "u", "password": {"secret": "p"}, "tls": "off"});
+    disagree("mail", mail(open), "tls");
+    disagree("mail", mail(json!({"to": vec!["c@d"; 101]})), "to");
+}
+
+#[test]
+fn fields_of_a_trigger_agree() {
+    let check = |kind: &str, fields: Value, expected: &str| {
+        let change = |d: &mut Document| drop(d.steps.insert("values".into(), step(kind, fields)));
+        if expected.is_empty() {
+            let faults = faults_of(change);
+            assert!(faults.is_empty(), "{faults:#?}");
+        } else {
+            one(&format!("{expected} step `values`"), change);
+        }
+    };
+    let values = |more: Value| {
+        let mut fields = json!({"filters": ["a/#"]});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fields
+    };
+    check("uns.subscribe", values(json!({"when": "deadband", "deadband": 0.5})), "");
+    check("uns.subscribe", values(json!({"when": "deadband"})), "fields_disagree");
+    check("uns.subscribe", values(json!({"deadband": 1})), "fields_disagree");
+    check("uns.subscribe", values(json!({"at_least_every_ms": 1})), "fields_disagree");
+    check("uns.subscribe", json!({"filters": []}), "fields_disagree");
+    check("uns.subscribe", json!({"filters": ["{{ a }}"]}), "expression_not_allowed");
+    check("schedule", json!({"cron": "0 6 * * mon-fri", "zone": "Europe/Berlin"}), "");
+    check("schedule", json!({"every_ms": 60_000}), "");
+    check("schedule", json!({"cron": "* * * * *", "every_ms": 60_000}), "fields_disagree");
+    check("schedule", json!({"cron": "61 * * * *"}), "bad_field");
+    check("schedule", json!({"every_ms": 99}), "bad_field");
+    check("schedule", json!({"cron": "* * * * *", "zone": "Berlin time"}), "bad_field");
+    let hook = |path: &str| json!({"path": path, "secret": {"secret": "s"}});
+    check("http", hook("orders/new-1"), "");
+    check("http", hook("/orders"), "fields_disagree");
+    check("http", hook("a/../b"), "fields_disagree");
+    check("http", json!({"path": "orders"}), "missing_field");
+    check("http", json!({"path": "orders", "secret": "s3cr3t"}), "secret_literal");
 }
 
 #[test]
