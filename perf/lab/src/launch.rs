@@ -13,6 +13,7 @@ use std::fs::File;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -191,6 +192,18 @@ pub(crate) fn is_realtime() -> bool {
     // Field 41; the first one behind the name is field 3.
     let policy = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38));
     policy.is_some_and(|policy| POLICIES.contains(&policy))
+}
+
+static LOAD_IS_REALTIME: AtomicBool = AtomicBool::new(false);
+
+/// From now on load generators run before ordinary programs.
+pub(crate) fn make_load_realtime() {
+    LOAD_IS_REALTIME.store(true, Ordering::Relaxed);
+}
+
+/// Whether load generators do, though this process does not.
+pub(crate) fn is_load_realtime() -> bool {
+    LOAD_IS_REALTIME.load(Ordering::Relaxed)
 }
 
 /// Starts this program anew under SCHED_RR, in its place. Returns only an error.

@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,12 +13,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::spec::{Event, Report, Spec};
-use crate::launch::{Child, Speech, own_program};
+use crate::launch::{Child, Speech, is_load_realtime, own_program};
 use crate::stop;
 
 /// Lines that may wait; a generator says fewer than ten things in its life.
 const LINES_MAX: usize = 64;
 const SLICE: Duration = Duration::from_millis(100);
+
+/// The generator's program and arguments.
+fn command() -> Result<(PathBuf, Vec<OsString>)> {
+    let own = own_program()?;
+    if !is_load_realtime() {
+        return Ok((own, vec!["load".into()]));
+    }
+    let arguments = vec!["--rr".into(), "10".into(), own.into_os_string(), "load".into()];
+    Ok(("chrt".into(), arguments))
+}
 
 /// A running generator.
 pub(crate) struct Load {
@@ -29,9 +40,9 @@ pub(crate) struct Load {
 impl Load {
     /// Starts a generator on `core` and hands it its spec.
     pub(crate) fn start(spec: &Spec, core: Option<usize>) -> Result<Self> {
-        let arguments = [OsString::from("load")];
+        let (program, arguments) = command()?;
         let mut child =
-            Child::start("the load generator", &own_program()?, &arguments, core, Speech::Pipes)?;
+            Child::start("the load generator", &program, &arguments, core, Speech::Pipes)?;
         let mut input = child.take_stdin()?;
         input.write_all(&serde_json::to_vec(spec)?).context("hand the load its spec")?;
         drop(input);

@@ -33,6 +33,11 @@ pub(crate) struct Common {
     /// use too. Above 90 % of a core the kernel's own share for the others makes stalls of 50 ms.
     #[arg(long)]
     pub(crate) realtime: bool,
+    /// Only the load before all other programs (SCHED_RR; root only): the measuring side keeps its
+    /// schedule while the server runs as it does in a plant, where its own background work does
+    /// not take turns of 100 ms with the threads that devices wait for.
+    #[arg(long, conflicts_with = "realtime")]
+    pub(crate) realtime_load: bool,
     /// Lines for the appliance's configuration, for experiments; goes into the result.
     #[arg(long, value_name = "TOML", default_value = "")]
     pub(crate) config: String,
@@ -102,6 +107,9 @@ impl Common {
     /// To be called first: the latter starts the program anew.
     pub(crate) fn prepare(&self) -> Result<()> {
         pin(self.cpus.load)?;
+        if self.realtime_load {
+            launch::make_load_realtime();
+        }
         if self.realtime && !launch::is_realtime() {
             return launch::become_realtime();
         }
@@ -135,6 +143,7 @@ impl Common {
             "build": machine::build(self.appliance.is_file().then_some(&*self.appliance)),
             "cpus": { "server": self.cpus.server, "load": self.cpus.load },
             "realtime": launch::is_realtime(),
+            "realtime_load": launch::is_load_realtime(),
             "data_in_memory": data.map(machine::lies_in_memory),
             "extra_config": self.config,
         })
