@@ -195,3 +195,6 @@ impl Engine {
 }
 
 pub use crate::deployment::Deployed;
+
+#[cfg(test)]
+mod tests;

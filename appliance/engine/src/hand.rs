@@ -216,16 +216,25 @@ impl Hand {
         if self.collected == 0 {
             self.since = at;
         }
+        let mut count = count;
         let mut ended = Vec::with_capacity(count);
-        for taken in taken.drain(..) {
-            self.one(taken, &mut ended);
+        let mut rest = taken.drain(..);
+        while let Some(taken) = rest.next() {
+            let is_killed = self.one(taken, &mut ended);
             if self.given_up.load(Ordering::Acquire) || self.scripts.is_given_up() {
                 // Somebody else has all of it by now.
                 self.given_up.store(true, Ordering::Release);
                 self.is_closed = true;
                 return 0;
             }
+            if is_killed && rest.len() > 0 {
+                // The pipeline pauses; what was taken along waits with the others.
+                let back: Vec<Taken> = rest.by_ref().collect();
+                count -= back.len();
+                core.queue.give_back(pipeline, back);
+            }
         }
+        drop(rest);
         self.taken = taken;
         let cpu = (core.parts.thread_cpu)();
         let used = cpu.saturating_sub(self.cpu);
@@ -252,27 +261,33 @@ impl Hand {
         }));
     }
 
-    fn one(&mut self, taken: Taken, ended: &mut Vec<(RunId, u64)>) {
+    /// Drives one run; whether a script of it was killed.
+    fn one(&mut self, taken: Taken, ended: &mut Vec<(RunId, u64)>) -> bool {
         let core = Arc::clone(&self.core);
         let run = match taken {
-            Taken::Unkeyed(queued) => return self.evaluate_key(queued),
+            Taken::Unkeyed(queued) => {
+                self.evaluate_key(queued);
+                return false;
+            }
             Taken::Resumed(run) => run,
             Taken::New(queued, attempt) => {
                 if queued.attempt.load(Ordering::Acquire) != attempt {
-                    return;
+                    return false;
                 }
                 Box::new(begin(&core, queued, attempt))
             }
         };
         let key = run.queued.key.load(Ordering::Relaxed);
         let id = run.queued.id();
-        if self.drive(run) {
+        let (has_ended, is_killed) = self.drive(run);
+        if has_ended {
             ended.push((id, key));
         }
+        is_killed
     }
 
-    /// Drives a run until it ends or parks; whether it has ended.
-    fn drive(&mut self, mut run: Box<Run>) -> bool {
+    /// Drives a run until it ends or parks; whether it has ended, and whether a script was killed.
+    fn drive(&mut self, mut run: Box<Run>) -> (bool, bool) {
         let core = Arc::clone(&self.core);
         let plan = Arc::clone(run.plan());
         let hops = run.queued.hops.saturating_add(1);
@@ -285,16 +300,18 @@ impl Hand {
             text: &mut self.text,
         };
         let drive = run.drive(&mut bench);
+        let is_killed = run.notes.is_killed;
         if !run.is_current() || self.scripts.is_given_up() {
-            return false;
+            return (false, is_killed);
         }
-        match drive {
+        let has_ended = match drive {
             Drive::Ended => {
                 self.end(&run);
                 true
             }
             Drive::Parked => self.park(run),
-        }
+        };
+        (has_ended, is_killed)
     }
 
     /// Parks a run, with a record if it has done something that must not be done again; whether it

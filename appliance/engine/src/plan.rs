@@ -56,6 +56,8 @@ pub(crate) struct PlanStep {
     pub(crate) timeout: Option<Duration>,
     pub(crate) retry: Option<Retry>,
     pub(crate) on_fault: OnFault,
+    /// The port at which a run goes on behind it, if it failed and may go on.
+    pub(crate) behind: u8,
     pub(crate) is_disabled: bool,
     pub(crate) state: Arc<Cell>,
 }
@@ -89,6 +91,7 @@ impl Plan {
             timeout: step.timeout,
             retry: step.retry,
             on_fault: step.on_fault,
+            behind: step.behind,
             is_disabled: step.is_disabled,
             state: states.cell(&Owner::Step(self.number, Arc::clone(&step.id))),
         };
@@ -263,6 +266,7 @@ impl Planner<'_> {
                 timeout: own_timeout.map(Duration::from_millis),
                 retry: step.retry,
                 on_fault,
+                behind: behind(&step.kind),
                 is_disabled: step.disabled,
                 state: self.states.cell(&Owner::Step(identity.number, id.into())),
             },
@@ -285,6 +289,15 @@ impl Planner<'_> {
             };
             faults.into_iter().map(fault).collect()
         })
+    }
+}
+
+/// Steps that open branches go on behind them at another port than the first.
+fn behind(kind: &str) -> u8 {
+    match kind {
+        "foreach" => 1,
+        "try" => 2,
+        _ => 0,
     }
 }
 

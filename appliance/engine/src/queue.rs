@@ -143,7 +143,7 @@ impl Queue {
         let result = body(&mut inner);
         // At most 64 workers are woken by name; more are never configured.
         let mut wake = 0u64;
-        for worker in inner.to_wake() {
+        for worker in inner.take_idle() {
             wake |= 1 << (worker % 64);
         }
         drop(inner);
@@ -258,7 +258,7 @@ impl Inner {
     }
 
     /// Idle workers that have something to do: each is woken once.
-    fn to_wake(&mut self) -> Vec<usize> {
+    fn take_idle(&mut self) -> Vec<usize> {
         if !self.idle.contains(&true) {
             return Vec::new();
         }

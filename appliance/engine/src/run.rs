@@ -245,3 +245,6 @@ impl Token {
         Self { step, scope, input, entry: Entry::Input, tries: 0 }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,6 +37,8 @@ mod set;
 mod signal;
 mod split;
 mod state;
+#[cfg(test)]
+mod stories;
 mod switch;
 #[cfg(test)]
 mod testing;

@@ -209,6 +209,7 @@ impl Batch<'_> {
     /// A record of a run is durable.
     pub fn run(&mut self, seq: Seq, run: &RunRecord<'_>) {
         let (core, watch) = (self.core, &mut *self.watch);
+        watch.keep_recovered();
         let id = RunId { pipeline: run.pipeline, seq: run.run };
         let deployment = core.deployments.get(run.pipeline);
         let workspace = deployment.as_ref().map_or(0, |deployment| deployment.plan.workspace);
@@ -265,6 +266,7 @@ impl Batch<'_> {
     /// All records up to this one have been seen.
     pub fn done(mut self, last: Seq) {
         let (core, watch) = (self.core, &mut *self.watch);
+        watch.keep_recovered();
         for run in &watch.fresh {
             watch.books.open(run.id(), run.asked);
         }
@@ -273,10 +275,6 @@ impl Batch<'_> {
             core.is_memory_changed.store(true, Ordering::Release);
         }
         core.cursor.store(watch.books.cursor(), Ordering::Release);
-        if let Some(recovering) = &mut watch.recovering {
-            recovering.keep(&mut watch.fresh);
-            return;
-        }
         if !watch.fresh.is_empty() {
             let now = watch.now;
             let mut fresh = std::mem::take(&mut watch.fresh);
@@ -305,13 +303,23 @@ fn admits(
 }
 
 impl Watch {
+    /// While the journal is read back, runs are kept as they come: the records that tell what
+    /// became of them may follow in the same batch.
+    fn keep_recovered(&mut self) {
+        if let Some(recovering) = &mut self.recovering {
+            for run in self.fresh.drain(..) {
+                self.books.open(run.id(), run.asked);
+                recovering.put(run);
+            }
+        }
+    }
+
     /// A run's end is durable.
     fn end(&mut self, core: &Core, id: RunId) {
         self.books.end(id);
         self.memories.ended(id);
         if let Some(recovering) = &mut self.recovering {
             recovering.end(id);
-            self.fresh.retain(|run| run.id() != id);
         }
         core.answers.ended(id, "dropped");
     }
@@ -377,8 +385,7 @@ impl Watch {
         let Some(recovering) = &mut self.recovering else { return };
         // A run that is told to be carried was open; it may have been triggered before the
         // journal's beginning.
-        let is_known = recovering.has(id) || self.fresh.iter().any(|run| run.id() == id);
-        self.fresh.retain(|run| run.id() != id);
+        let is_known = recovering.has(id);
         if let Some(queued) = queued {
             *queued.saved.lock() = saved.map(Arc::from);
             recovering.put(queued);

@@ -100,7 +100,7 @@ impl Engine {
             })
             .filter(|usage| !usage.cpu.is_zero())
             .collect();
-        usages.sort_by(|a, b| b.cpu.cmp(&a.cpu));
+        usages.sort_by_key(|usage| std::cmp::Reverse(usage.cpu));
         usages.truncate(most);
         usages
     }

@@ -136,10 +136,7 @@ impl Inner {
     pub(super) fn cancel(&mut self, id: RunId, code: &'static str, message: &str) {
         let event = Event::Cancel(code, message.to_owned());
         // A run with a worker that has never parked is told when it wants to park.
-        if !self.parked.contains_key(&id) {
-            self.parked.insert(id, Parked { run: None, bytes: 0, events: vec![event] });
-            return;
-        }
+        self.parked.entry(id).or_insert_with(|| Parked { run: None, bytes: 0, events: Vec::new() });
         self.tell(id, event, Timestamp(0), Duration::ZERO);
     }
 

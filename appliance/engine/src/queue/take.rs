@@ -51,6 +51,11 @@ impl Queue {
         found
     }
 
+    /// Gives back what a worker took and did not begin, in its order.
+    pub(crate) fn give_back(&self, pipeline: u32, taken: Vec<Taken>) {
+        self.change(|inner| inner.give_back(pipeline, taken));
+    }
+
     /// Brings a batch back.
     pub(crate) fn finish(&self, finished: &Finished) {
         self.change(|inner| inner.finish(finished));
@@ -95,7 +100,11 @@ impl Inner {
         let (used, number) = lane.first(worker)?;
         let room = slots - lane.computing;
         let pipe = self.pipes.get_mut(&number)?;
-        let by_cost = usize::try_from(BATCH_NS / pipe.cost.max(1)).unwrap_or(BATCH_MAX);
+        // What a script will take is not known before it has run.
+        let by_cost = match pipe.cost {
+            0 if pipe.plan.unit.is_some() => 1,
+            cost => usize::try_from(BATCH_NS / cost.max(1)).unwrap_or(BATCH_MAX),
+        };
         let most = if starved.is_some() { 1 } else { by_cost.clamp(1, BATCH_MAX).min(room) };
         lane.unlist(pipe.home, used, number);
         lane.advance(used);
@@ -138,6 +147,27 @@ impl Inner {
                 lane.passed_over = lane.passed_over.saturating_add(count);
             }
         }
+    }
+
+    fn give_back(&mut self, number: u32, taken: Vec<Taken>) {
+        let Some(pipe) = self.pipes.get_mut(&number) else { return };
+        let Some(lane) = self.lanes.get_mut(pipe.lane) else { return };
+        pipe.running = pipe.running.saturating_sub(taken.len());
+        lane.computing = lane.computing.saturating_sub(taken.len());
+        for taken in taken.into_iter().rev() {
+            match taken {
+                Taken::Resumed(run) => pipe.resumed.push_front(run),
+                Taken::Unkeyed(run) => pipe.unkeyed.push_front(run),
+                Taken::New(run, _) => {
+                    self.bytes += run.bytes;
+                    pipe.waiting += 1;
+                    lane.waiting += 1;
+                    pipe.counters.begun.fetch_sub(1, Ordering::Relaxed);
+                    pipe.ready.push_front(run);
+                }
+            }
+        }
+        self.list(number);
     }
 
     fn finish(&mut self, finished: &Finished) {

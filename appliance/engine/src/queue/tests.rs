@@ -1,1 +1,267 @@
-use super::*;
+//! Lanes, order, overlap, limits, and workers that do not come back.
+
+use crate::config::Config;
+use crate::testing::{Plant, noted, wires};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+fn noting(filter: &str, settings: &Json) -> Json {
+    json!({
+        "settings": settings,
+        "steps": {
+            "start": { "kind": "uns.subscribe", "fields": { "filters": [filter] } },
+            "note": { "kind": "test.note" }
+        },
+        "wires": wires(&["start > note"])
+    })
+}
+
+fn gated(settings: &Json) -> Json {
+    json!({
+        "settings": settings,
+        "steps": {
+            "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+            "gate": { "kind": "test.gate" },
+            "note": { "kind": "test.note" }
+        },
+        "wires": wires(&["start > note", "note > gate"])
+    })
+}
+
+/// Values that were noted.
+fn values() -> Vec<i64> {
+    noted().iter().map(|(_, data)| data.get("value").as_i64().unwrap()).collect()
+}
+
+#[test]
+fn the_higher_lane_goes_first_and_a_starved_one_gets_a_run() {
+    let mut config = Config::new(1);
+    config.starvation_threshold = 10;
+    let mut plant = Plant::with(config);
+    plant.deploy(1, noting("high", &json!({ "priority": "high", "order": "in_order" })));
+    plant.deploy(2, noting("low", &json!({ "priority": "low", "order": "in_order" })));
+    for value in 0..5 {
+        plant.device("low", 100 + value);
+    }
+    for value in 0..40 {
+        plant.device("high", value);
+    }
+    plant.settle();
+    let seen = values();
+    let low: Vec<usize> = (0..seen.len()).filter(|place| seen[*place] >= 100).collect();
+    // One of low after each ten of high, then the last one.
+    assert_eq!(low, [10, 21, 32, 43, 44], "{seen:?}");
+    let lanes = plant.engine.stats().lanes;
+    assert_eq!((lanes[0].taken, lanes[2].taken, lanes[2].taken_starved), (40, 5, 4));
+}
+
+#[test]
+fn pipelines_that_used_less_go_first() {
+    let mut plant = Plant::new();
+    // One after the other, so that each is a batch of its own.
+    let settings = json!({ "order": "in_order_all" });
+    plant.deploy(1, noting("a", &settings));
+    plant.deploy(2, noting("b", &settings));
+    for value in 0..3 {
+        plant.device("a", value);
+        plant.device("b", 10 + value);
+    }
+    plant.settle();
+    let mut seen = values();
+    seen.sort_unstable();
+    assert_eq!(seen, [0, 1, 2, 10, 11, 12]);
+}
+
+#[test]
+fn a_key_keeps_its_order_and_others_do_not_wait_for_it() {
+    let mut plant = Plant::new();
+    plant.deploy(1, gated(&json!({ "order": "in_order" })));
+    for value in 0..3 {
+        plant.device("in/a", value);
+        plant.device("in/b", 10 + value);
+    }
+    plant.settle();
+    assert_eq!(values(), [0, 10], "the first of each topic waits at the gate");
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().waiting, 4);
+    plant.answer("gate", 0);
+    plant.settle();
+    let next = values();
+    assert!(next == [1] || next == [11], "one gate opened, one run of its topic follows: {next:?}");
+}
+
+#[test]
+fn the_order_of_a_key_by_expression_is_kept() {
+    let mut plant = Plant::new();
+    let mut document = gated(&json!({ "order": { "in_order_by": "{{ $trigger.quality }}" } }));
+    document["steps"]["start"]["fields"]["filters"] = json!(["in/#"]);
+    plant.deploy(1, document);
+    for value in 0..3 {
+        plant.device("in/a", value);
+    }
+    plant.settle();
+    assert_eq!(values(), [0], "all have the same key");
+    plant.answer("gate", 0);
+    plant.settle();
+    assert_eq!(values(), [1]);
+}
+
+#[test]
+fn an_overlapping_run_is_skipped_and_counted() {
+    let mut plant = Plant::new();
+    plant.deploy(1, gated(&json!({ "overlap": "skip" })));
+    for value in 0..3 {
+        plant.device("in/a", value);
+        plant.settle();
+    }
+    assert_eq!(values(), [0]);
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().skipped.count, 2);
+    plant.answer("gate", 0);
+    plant.settle();
+    plant.device("in/a", 3);
+    plant.settle();
+    assert_eq!(values(), [3]);
+    plant.answer("gate", 0);
+    plant.settle();
+    assert_eq!(plant.move_cursor(), plant.seen(), "skipped runs are told to the journal");
+}
+
+#[test]
+fn an_overlapping_run_stops_the_earlier_one() {
+    let mut plant = Plant::new();
+    plant.deploy(1, gated(&json!({ "overlap": "restart" })));
+    plant.device("in/a", 0);
+    plant.settle();
+    plant.device("in/a", 1);
+    plant.settle();
+    assert_eq!(values(), [0, 1]);
+    assert_eq!(plant.outside(), 1, "the work of the earlier one was stopped");
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.restarted.count, stats.parked), (1, 1));
+    plant.answer("gate", 0);
+    plant.settle();
+    assert_eq!(plant.move_cursor(), plant.seen());
+}
+
+#[test]
+fn a_full_queue_sheds_the_oldest_and_says_so() {
+    let mut config = Config::new(1);
+    config.queue_bytes_max = 100 * 256;
+    let mut plant = Plant::with(config);
+    plant.deploy(1, noting("in/#", &json!({})));
+    for value in 0..150 {
+        plant.device("in/a", value);
+    }
+    plant.commit();
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.waiting, stats.shed.count), (95, 55), "down to 95 % at once");
+    assert!(stats.shed.first.is_some());
+    plant.settle();
+    assert_eq!(values(), (55..150).collect::<Vec<_>>());
+    plant.advance(Duration::from_secs(2));
+    assert!(plant.issues.is_open("runs-shed:1"));
+    plant.settle();
+    assert_eq!(plant.move_cursor(), plant.seen());
+    let mut plant = plant.crash();
+    plant.settle();
+    assert!(values().is_empty(), "what was shed stays shed");
+}
+
+#[test]
+fn a_full_queue_refuses_new_runs_if_told_so() {
+    let mut config = Config::new(1);
+    config.queue_bytes_max = 100 * 256;
+    config.discard_new_on_full = true;
+    let mut plant = Plant::with(config);
+    plant.deploy(1, noting("in/#", &json!({ "order": "in_order" })));
+    for value in 0..150 {
+        plant.device("in/a", value);
+    }
+    plant.settle();
+    assert_eq!(values(), (0..100).collect::<Vec<_>>());
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().shed.count, 50);
+}
+
+#[test]
+fn runs_that_waited_too_long_are_shed() {
+    let mut plant = Plant::new();
+    plant.deploy(1, gated(&json!({ "order": "in_order_all" })));
+    plant.device("in/a", 0);
+    plant.settle();
+    plant.device("in/a", 1);
+    plant.settle();
+    plant.advance(Duration::from_secs(3_601));
+    plant.settle();
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().shed.count, 1);
+}
+
+#[test]
+fn a_stuck_target_fills_the_limits_and_no_more() {
+    let mut config = Config::new(1);
+    config.parked_runs_max = 50;
+    config.queue_bytes_max = 100 * 256;
+    let mut plant = Plant::with(config);
+    plant.deploy(1, gated(&json!({})));
+    let mut sizes = Vec::new();
+    for hour in 0..4 {
+        for value in 0..200 {
+            plant.device("in/a", hour * 200 + value);
+        }
+        plant.settle();
+        let stats = plant.engine.stats();
+        assert!(stats.parked <= 50, "{stats:?}");
+        sizes.push((stats.parked, stats.parked_bytes, stats.queue_bytes, plant.outside()));
+    }
+    assert!(sizes.windows(2).all(|pair| pair[0] == pair[1]), "{sizes:?}");
+    let failed = plant.engine.pipeline_stats(1).unwrap().failed;
+    assert!(failed > 0, "runs beyond the limit fail and say why");
+    let reports = plant.world.reports.lock();
+    let fault = reports.iter().find_map(|report| report.fault.as_ref()).unwrap();
+    assert!(fault.message.contains("no room"), "{}", fault.message);
+}
+
+#[test]
+fn a_worker_that_does_not_come_back_is_replaced_and_its_run_taken_again() {
+    let mut plant = Plant::new();
+    plant.deploy(1, noting("in/#", &json!({})));
+    plant.device("in/a", 1);
+    plant.commit();
+    // As a worker that took it and went away.
+    let mut taken = Vec::new();
+    let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
+    let core = &plant.engine.core;
+    assert_eq!(core.queue.take(0, at, &mut taken), Some(1));
+    {
+        let crate::queue::Taken::New(run, attempt) = &taken[0] else { panic!("a new run") };
+        let mut held = core.held[0].lock();
+        held.since = Some(at);
+        held.pipeline = 1;
+        held.runs = vec![(std::sync::Arc::clone(run), *attempt)];
+    }
+    plant.advance(Duration::from_secs(299));
+    plant.settle();
+    assert!(values().is_empty());
+    plant.advance(Duration::from_secs(1));
+    // The old hand was given up; this is the new worker's.
+    plant.hand = plant.engine.hand(0);
+    plant.settle();
+    assert_eq!(values(), [1]);
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.late.count, stats.running, stats.waiting), (1, 0, 0));
+    plant.advance(Duration::from_secs(2));
+    assert!(plant.issues.is_open("runs-late:1"));
+    assert_eq!(plant.world.reports.lock()[0].attempt, 2);
+}
+
+#[test]
+fn slots_are_a_limit_of_what_computes_and_not_of_what_waits() {
+    let mut config = Config::new(1);
+    config.slots_per_lane = 4;
+    let mut plant = Plant::with(config);
+    plant.deploy(1, gated(&json!({})));
+    for value in 0..100 {
+        plant.device("in/a", value);
+    }
+    plant.settle();
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.parked, stats.running, stats.waiting), (100, 0, 0));
+}

@@ -36,7 +36,7 @@ impl Run {
         match step.on_fault {
             OnFault::Continue => {
                 let data = error_data(step, &fault, None);
-                self.emit(&token, step, 0, data);
+                self.emit(&token, step, step.behind, data);
                 self.leave(token.scope);
             }
             OnFault::GoTo(to) => {

@@ -133,7 +133,7 @@ impl Run {
                 self.fail(token, step, StepFault::lasting("limit", message), bench);
             }
             Outcome::Wait(future) => {
-                self.wait(token, step, began, Waiting::Future(Outside::Fresh(future)))
+                self.wait(token, step, began, Waiting::Future(Outside::Fresh(future)));
             }
             Outcome::Pause { until, carry } => {
                 // The time is the step's own; its timeout does not count.

@@ -79,12 +79,15 @@ impl Cell {
 /// Changed entries, encoded, that wait for the store.
 pub(crate) type Dirty = HashMap<(Owner, Arc<str>), Option<Vec<u8>>>;
 
+/// What a trigger remembers, encoded, by key.
+type Remembered = HashMap<Arc<str>, Vec<u8>>;
+
 /// All lasting state.
 #[derive(Debug, Default)]
 pub(crate) struct States {
     cells: RwLock<HashMap<Owner, Arc<Cell>>>,
     /// What triggers remember, encoded; read when a pipeline is deployed.
-    triggers: Mutex<HashMap<Owner, HashMap<Arc<str>, Vec<u8>>>>,
+    triggers: Mutex<HashMap<Owner, Remembered>>,
     bytes: AtomicUsize,
     pub(crate) dirty: Mutex<Dirty>,
 }
@@ -179,7 +182,7 @@ impl States {
     }
 
     /// What a trigger remembers.
-    pub(crate) fn remembered(&self, owner: &Owner) -> HashMap<Arc<str>, Vec<u8>> {
+    pub(crate) fn remembered(&self, owner: &Owner) -> Remembered {
         self.triggers.lock().get(owner).cloned().unwrap_or_default()
     }
 

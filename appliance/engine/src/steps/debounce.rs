@@ -109,7 +109,7 @@ fn pause(due: i64, key: String, token: Data, item: Data) -> Outcome {
 #[cfg(test)]
 mod tests {
     use crate::step::Outcome;
-    use crate::steps::testing::{FakeContext, START, listed, name_of};
+    use crate::steps::testing::{FakeContext, OnTime, START, listed, name_of};
     use millrace_flow::Data;
     use serde_json::json;
 
@@ -170,5 +170,47 @@ mod tests {
         };
         assert_eq!(until.0, START + 1_010_000_000);
         assert_eq!(listed(run.resume(&step, (until, carry))), [(0, Data::Int(2))]);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        /// Against a plain oracle: what no other datum follows for a second goes on after it.
+        #[test]
+        fn of_each_burst_the_last_goes_on_at_its_time(
+            gaps in proptest::collection::vec(
+                proptest::prop_oneof![0_i64..20, 300_i64..700, 990_i64..1010, 1500_i64..3000],
+                1..80,
+            ),
+        ) {
+            let mut story = OnTime::new("debounce", json!({"quiet_ms": 1000}));
+            let (mut now, mut times) = (0, Vec::new());
+            for (number, gap) in (0..).zip(gaps) {
+                now += gap;
+                times.push(now);
+                story.input(now, Data::Int(number));
+            }
+            story.until(now + 10_000);
+            let next = times.iter().skip(1).copied().chain([i64::MAX]);
+            let wanted: Vec<(i64, u8, Data)> = (0..)
+                .zip(times.iter().zip(next))
+                .filter(|(_, (time, next))| next - **time >= 1000)
+                .map(|(number, (time, _))| (time + 1000, 0, Data::Int(number)))
+                .collect();
+            proptest::prop_assert_eq!(&story.out, &wanted);
+            proptest::prop_assert!(story.waiting.is_empty() && story.run.states.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_fast_tag_does_not_fill_the_box_with_waiting_runs() {
+        let mut story = OnTime::new("debounce", json!({"quiet_ms": 10_000, "most_ms": 15_000}));
+        for millis in 0..20_000 {
+            story.input(millis, Data::Int(millis));
+        }
+        assert!(story.most <= 70, "{} runs waited at once", story.most);
+        story.until(100_000);
+        let went: Vec<i64> = story.out.iter().map(|(at, _, _)| *at).collect();
+        assert_eq!(went, [15_000, 29_999], "at the latest, and when it was quiet");
     }
 }

@@ -92,7 +92,7 @@ fn state_of(signal: bool, out: bool, token: Data) -> Data {
 
 #[cfg(test)]
 mod tests {
-    use crate::steps::testing::{FakeContext, START, listed};
+    use crate::steps::testing::{FakeContext, OnTime, START, listed};
     use millrace_flow::Data;
     use serde_json::json;
 
@@ -140,5 +140,45 @@ mod tests {
         let cold = run.value("b", Data::Int(20));
         assert!(run.outs(&step, cold).is_empty(), "another tag's signal");
         assert_eq!(listed(run.resume(&step, first)), [(0, hot)]);
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        /// Against TON and TOF as the standard draws them.
+        #[test]
+        fn is_what_the_timers_of_the_standard_are(
+            changes in proptest::collection::vec((0_i64..1500, proptest::bool::ANY), 1..60),
+            on in 0_i64..800,
+            off in 0_i64..800,
+        ) {
+            let mut story = OnTime::new("delay", json!({"on_ms": on, "off_ms": off}));
+            let (mut now, mut signal, mut delayed) = (0, false, false);
+            let (mut pending, mut wanted) = (None, Vec::new());
+            let port = |is_on: bool| u8::from(!is_on);
+            for (gap, value) in changes {
+                now += gap;
+                if let Some((due, target)) = pending.filter(|(due, _)| *due <= now) {
+                    delayed = target;
+                    wanted.push((due, port(target)));
+                    pending = None;
+                }
+                if value != signal {
+                    signal = value;
+                    let after = if value { on } else { off };
+                    pending = (value != delayed).then_some((now + after, value));
+                    if after == 0 && value != delayed {
+                        delayed = value;
+                        wanted.push((now, port(value)));
+                        pending = None;
+                    }
+                }
+                story.input(now, Data::Bool(value));
+            }
+            story.until(now + 10_000);
+            wanted.extend(pending.map(|(due, target)| (due, port(target))));
+            let found: Vec<_> = story.out.iter().map(|(at, port, _)| (*at, *port)).collect();
+            proptest::prop_assert_eq!(found, wanted);
+        }
     }
 }

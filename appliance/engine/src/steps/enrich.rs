@@ -1,6 +1,7 @@
 //! `enrich`: adds the last known values of other tags to the input.
 //!
-//! **Invariants**: at most [`PATHS_MAX`] tags; what was published in the same run is seen.
+//! **Invariants**: at most [`PATHS_MAX`] tags; what this run has published itself is not known before
+//! it is committed.
 
 use super::last::Fresh;
 use super::state::get;

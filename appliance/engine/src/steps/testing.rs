@@ -184,6 +184,58 @@ impl FakeContext {
     }
 }
 
+/// One step on a clock: runs that pause go on when their time has come.
+pub(super) struct OnTime {
+    pub(super) run: FakeContext,
+    pub(super) step: Arc<dyn Step>,
+    pub(super) waiting: Vec<(Timestamp, Data)>,
+    /// Milliseconds after the start, port, and what came out.
+    pub(super) out: Vec<(i64, Port, Data)>,
+    /// Most runs that waited at once.
+    pub(super) most: usize,
+}
+
+impl OnTime {
+    pub(super) fn new(kind: &str, fields: Value) -> Self {
+        let mut run = FakeContext::new();
+        let step = run.step(kind, fields);
+        Self { run, step, waiting: Vec::new(), out: Vec::new(), most: 0 }
+    }
+
+    fn take(&mut self, outcome: Result<Outcome, StepFault>) {
+        if let Ok(Outcome::Pause { until, carry }) = outcome {
+            self.waiting.push((until, carry));
+            self.most = self.most.max(self.waiting.len());
+            return;
+        }
+        let at = (self.run.now - START) / 1_000_000;
+        self.out.extend(listed(outcome).into_iter().map(|(port, data)| (at, port, data)));
+    }
+
+    /// Lets time pass until so many milliseconds after the start.
+    pub(super) fn until(&mut self, millis: i64) {
+        let end = START + millis * 1_000_000;
+        let step = Arc::clone(&self.step);
+        while let Some(place) = (0..self.waiting.len())
+            .min_by_key(|place| self.waiting[*place].0)
+            .filter(|place| self.waiting[*place].0.0 <= end)
+        {
+            let pause = self.waiting.remove(place);
+            let outcome = self.run.resume(&step, pause);
+            self.take(outcome);
+        }
+        self.run.now = end;
+    }
+
+    /// An input, so many milliseconds after the start.
+    pub(super) fn input(&mut self, millis: i64, input: Data) {
+        self.until(millis);
+        let step = Arc::clone(&self.step);
+        let outcome = self.run.run(&step, input);
+        self.take(outcome);
+    }
+}
+
 /// Everything that came out, whichever way.
 pub(super) fn listed(outcome: Result<Outcome, StepFault>) -> Vec<(Port, Data)> {
     match outcome {

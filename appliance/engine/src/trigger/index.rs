@@ -77,7 +77,7 @@ impl Level {
         }
     }
 
-    fn remove<'a>(&mut self, levels: &mut dyn Iterator<Item = &'a str>, target: Target) {
+    fn remove(&mut self, levels: &mut std::str::Split<'_, char>, target: Target) {
         match levels.next() {
             None => self.ends.retain(|known| *known != target),
             Some("#") => self.rests.retain(|known| *known != target),

@@ -12,12 +12,6 @@ pub(super) struct Recovering {
 }
 
 impl Recovering {
-    pub(super) fn keep(&mut self, fresh: &mut Vec<Arc<Queued>>) {
-        for run in fresh.drain(..) {
-            self.put(run);
-        }
-    }
-
     pub(super) fn put(&mut self, run: Arc<Queued>) {
         self.open.insert(place(run.id()), run);
     }

@@ -1,0 +1,477 @@
+use crate::answers::RunEnd;
+use crate::testing::{Plant, noted, wires};
+use millrace_flow::Data;
+use millrace_model::{Quality, Value};
+use serde_json::{Value as Json, json};
+use std::time::Duration;
+
+/// Device value on `in/#`, doubled, published on `out`.
+fn pass_through(settings: &Json) -> Json {
+    json!({
+        "settings": settings,
+        "steps": {
+            "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+            "note": { "kind": "test.note" },
+            "publish": { "kind": "uns.publish", "fields": { "path": "out" } }
+        },
+        "wires": wires(&["start > note", "note > publish"])
+    })
+}
+
+#[test]
+fn a_value_starts_a_run_that_publishes() {
+    let mut plant = Plant::new();
+    plant.deploy(1, pass_through(&json!({})));
+    plant.device("in/a", 21);
+    plant.device("other/a", 1);
+    plant.settle();
+    assert_eq!(plant.ints("out"), [21]);
+    let seen = noted();
+    assert_eq!(seen.len(), 1);
+    let trigger = &seen[0].1;
+    assert_eq!(trigger.get("path"), &Data::text("in/a"));
+    assert_eq!(trigger.get("topic"), &Data::text("mr/v1/plant/in/a"));
+    assert_eq!(trigger.get("value"), &Data::Int(21));
+    assert_eq!(trigger.get("client"), &Data::text("client-7"));
+    assert_eq!(trigger.get("quality"), &Data::text("good"));
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.begun, stats.done, stats.waiting, stats.running), (1, 1, 0, 0));
+    assert_eq!(plant.move_cursor(), plant.seen(), "nothing is open");
+}
+
+#[test]
+fn a_crash_at_any_point_runs_again_and_stores_once() {
+    // How much of the way is gone before the plug is pulled: value appended, value committed, run
+    // executed, effects appended but not committed, effects committed.
+    for point in 0..5 {
+        let mut plant = Plant::new();
+        plant.deploy(1, pass_through(&json!({})));
+        plant.device("in/a", 5);
+        if point >= 1 {
+            plant.commit();
+        }
+        if point >= 2 {
+            plant.hand.run_ready();
+        }
+        if point >= 4 {
+            plant.commit();
+        }
+        plant.move_cursor();
+        let mut plant = plant.crash();
+        plant.settle();
+        let expected: &[i64] = if point == 0 { &[] } else { &[5] };
+        assert_eq!(plant.ints("out"), expected, "crash at point {point}");
+        plant.move_cursor();
+        let mut plant = plant.crash();
+        plant.settle();
+        assert_eq!(plant.ints("out"), expected, "second crash after point {point}");
+    }
+}
+
+#[test]
+fn a_run_that_waited_goes_on_where_it_stood() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+                "before": { "kind": "uns.publish", "fields": { "path": "before" } },
+                "wait": { "kind": "wait", "fields": { "for_ms": 3_600_000 } },
+                "after": { "kind": "uns.publish", "fields": { "path": "after" } }
+            },
+            "wires": wires(&["start > before", "before > wait", "wait > after"])
+        }),
+    );
+    plant.device("in/a", 5);
+    plant.settle();
+    assert_eq!((plant.ints("before"), plant.ints("after")), (vec![5], vec![]));
+    assert_eq!(plant.engine.stats().parked, 1);
+    plant.advance(Duration::from_secs(1_800));
+    plant.move_cursor();
+    let mut plant = plant.crash();
+    plant.settle();
+    assert_eq!(plant.ints("before"), [5], "what was published is not published again");
+    plant.advance(Duration::from_secs(1_799));
+    plant.settle();
+    assert!(plant.ints("after").is_empty(), "the pause keeps its time");
+    plant.advance(Duration::from_secs(1));
+    plant.settle();
+    assert_eq!(plant.ints("after"), [5]);
+    assert_eq!(plant.move_cursor(), plant.seen());
+}
+
+#[test]
+fn old_runs_are_carried_forward_so_that_the_journal_may_go() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+                "wait": { "kind": "wait", "fields": { "for_ms": 3_600_000 } },
+                "after": { "kind": "uns.publish", "fields": { "path": "after" } }
+            },
+            "wires": wires(&["start > wait", "wait > after"])
+        }),
+    );
+    plant.device("in/a", 5);
+    plant.settle();
+    let before = plant.move_cursor();
+    plant.advance(Duration::from_secs(60));
+    plant.settle();
+    let after = plant.move_cursor();
+    assert!(after > before, "{after} > {before}");
+    // The record that triggered it is gone with everything up to the cursor.
+    let mut plant = plant.crash();
+    plant.advance(Duration::from_secs(3_600));
+    plant.settle();
+    assert_eq!(plant.ints("after"), [5]);
+    assert_eq!(plant.move_cursor(), plant.seen());
+}
+
+#[test]
+fn an_invalid_document_leaves_the_old_revision_running() {
+    let mut plant = Plant::new();
+    plant.deploy(1, pass_through(&json!({})));
+    let mut broken = pass_through(&json!({}));
+    broken["steps"]["note"] =
+        json!({ "kind": "set", "fields": { "fields": { "a": "{{ syntax }}" } } });
+    let faults = plant.try_deploy(1, broken).unwrap_err();
+    assert_eq!(faults[0].step, "note");
+    plant.device("in/a", 1);
+    plant.settle();
+    assert_eq!(plant.ints("out"), [1]);
+}
+
+#[test]
+fn waiting_runs_finish_on_the_plan_that_triggered_them() {
+    let mut plant = Plant::new();
+    plant.deploy(1, pass_through(&json!({})));
+    plant.device("in/a", 1);
+    plant.commit();
+    let mut next = pass_through(&json!({}));
+    next["steps"]["publish"]["fields"]["path"] = json!("new");
+    plant.deploy(1, next);
+    plant.device("in/a", 2);
+    plant.settle();
+    assert_eq!((plant.ints("out"), plant.ints("new")), (vec![1], vec![2]));
+}
+
+#[test]
+fn an_undeployed_pipeline_drops_what_waits_and_stays_silent() {
+    let mut plant = Plant::new();
+    plant.deploy(1, pass_through(&json!({})));
+    plant.device("in/a", 1);
+    plant.commit();
+    plant.undeploy(1);
+    plant.device("in/a", 2);
+    plant.settle();
+    assert!(plant.ints("out").is_empty());
+    assert_eq!(plant.move_cursor(), plant.seen());
+    plant.deploy(1, pass_through(&json!({})));
+    let mut plant = plant.crash();
+    plant.settle();
+    assert!(plant.ints("out").is_empty(), "values of before the deployment start nothing");
+}
+
+#[test]
+fn on_change_survives_a_crash() {
+    let mut document = pass_through(&json!({}));
+    document["steps"]["start"]["fields"]["when"] = json!("change");
+    let mut plant = Plant::new();
+    plant.deploy(1, document);
+    for value in [1, 1, 2, 2, 1] {
+        plant.device("in/a", value);
+        plant.settle();
+    }
+    assert_eq!(plant.ints("out"), [1, 2, 1]);
+    plant.device("in/a", 3);
+    plant.commit();
+    // The state is stored while the run of 3 is open; then the plug is pulled.
+    plant.advance(Duration::from_secs(10));
+    plant.engine.tick();
+    plant.move_cursor();
+    let mut plant = plant.crash();
+    plant.settle();
+    plant.device("in/a", 3);
+    plant.settle();
+    assert_eq!(plant.ints("out"), [1, 2, 1, 3]);
+}
+
+#[test]
+fn loops_between_pipelines_are_stopped() {
+    let mut plant = Plant::new();
+    let ring = |from: &str, to: &str| {
+        json!({
+            "steps": {
+                "start": { "kind": "uns.subscribe", "fields": { "filters": [from] } },
+                "publish": { "kind": "uns.publish", "fields": { "path": to } }
+            },
+            "wires": wires(&["start > publish"])
+        })
+    };
+    plant.deploy(1, ring("a", "b"));
+    plant.deploy(2, ring("b", "a"));
+    plant.device("a", 1);
+    plant.settle();
+    assert_eq!(plant.ints("a").len() + plant.ints("b").len(), 9, "the first and eight more");
+    plant.advance(Duration::from_secs(2));
+    assert!(plant.issues.is_open("pipeline-loop:1"), "{:?}", plant.issues.list());
+    plant.advance(Duration::from_secs(601));
+    assert!(!plant.issues.is_open("pipeline-loop:1"), "cleared when it is over");
+}
+
+#[test]
+fn state_counts_each_run_once_over_crashes() {
+    let document = json!({
+        "steps": {
+            "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+            "count": { "kind": "javascript", "fields": { "code": "return count;" } },
+            "publish": { "kind": "uns.publish", "fields": { "path": "out", "value": "{{ $item }}" } }
+        },
+        "wires": wires(&["start > count", "count > publish"])
+    });
+    let mut plant = Plant::new();
+    plant.deploy(1, document);
+    for value in 0..3 {
+        plant.device("in/a", value);
+        plant.settle();
+    }
+    plant.device("in/a", 3);
+    plant.commit();
+    plant.hand.run_ready();
+    // Executed and appended, never committed.
+    plant.advance(Duration::from_secs(10));
+    plant.move_cursor();
+    let mut plant = plant.crash();
+    plant.settle();
+    assert_eq!(plant.ints("out"), [1, 2, 3, 4]);
+    plant.advance(Duration::from_secs(10));
+    plant.settle();
+    plant.move_cursor();
+    let mut plant = plant.crash();
+    plant.device("in/a", 4);
+    plant.settle();
+    assert_eq!(plant.ints("out"), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_full_journal_holds_everything_and_loses_nothing() {
+    let mut plant = Plant::new();
+    plant.deploy(1, pass_through(&json!({})));
+    plant.set_full(true);
+    for value in 0..10 {
+        plant.device("in/a", value);
+    }
+    plant.settle();
+    assert!(plant.ints("out").is_empty());
+    assert_eq!(plant.engine.stats().full_waits, 1);
+    assert!(noted().len() <= 10);
+    plant.set_full(false);
+    plant.settle();
+    assert_eq!(plant.ints("out"), (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_person_asks_for_a_run_and_is_told_when_it_is_durable() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "go": { "kind": "manual", "fields": { "input": { "a": 1, "b": 2 } } },
+                "stop": { "kind": "stop", "fields": { "output": "{{ $trigger.a }}" } }
+            },
+            "wires": wires(&["go > stop"])
+        }),
+    );
+    let ticket = plant.run(1, &json!({ "a": 7 }));
+    assert_eq!(ticket.end(), Some(RunEnd::Done(Data::Int(7))));
+    let reports = plant.world.reports.lock();
+    assert_eq!((reports.len(), reports[0].is_manual), (1, true));
+    assert_eq!(reports[0].input, Data::from(json!({ "a": 7, "b": 2 })));
+    assert_eq!(reports[0].id, ticket.id);
+}
+
+#[test]
+fn one_successful_run_per_second_is_reported_and_all_that_failed() {
+    let mut plant = Plant::new();
+    plant.deploy(1, pass_through(&json!({})));
+    for value in 0..5 {
+        plant.device("in/a", value);
+    }
+    plant.settle();
+    assert_eq!(plant.world.reports.lock().len(), 1);
+    plant.advance(Duration::from_secs(1));
+    plant.device("in/a", 5);
+    plant.settle();
+    assert_eq!(plant.world.reports.lock().len(), 2);
+    let mut failing = pass_through(&json!({}));
+    failing["steps"]["publish"]["fields"]["path"] = json!("refused/x");
+    plant.deploy(1, failing);
+    for value in 0..3 {
+        plant.device("in/a", value);
+    }
+    plant.settle();
+    let reports = plant.world.reports.lock();
+    assert_eq!(reports.len(), 5);
+    let fault = reports[4].fault.as_ref().unwrap();
+    assert_eq!((&*fault.step, fault.code), ("publish", "refused"));
+    assert!(fault.message.contains("not authorized"), "{}", fault.message);
+}
+
+#[test]
+fn schedules_are_due_once_and_a_gap_is_one_run() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "tick": { "kind": "schedule", "fields": { "every_ms": 1_000 } },
+                "note": { "kind": "test.note" }
+            },
+            "wires": wires(&["tick > note"])
+        }),
+    );
+    plant.advance(Duration::from_secs(1));
+    plant.settle();
+    assert_eq!(noted().len(), 1);
+    plant.advance(Duration::from_secs(10));
+    plant.settle();
+    let seen = noted();
+    assert_eq!(seen.len(), 1, "after a gap");
+    let expected = crate::testing::START.0 / 1_000_000 + 11_000;
+    assert_eq!(seen[0].1.get("time_ms"), &Data::Int(expected));
+}
+
+#[test]
+fn startup_comes_after_a_deployment_and_after_a_start() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "up": { "kind": "startup", "fields": { "after_ms": 500 } },
+                "note": { "kind": "test.note" }
+            },
+            "wires": wires(&["up > note"])
+        }),
+    );
+    plant.settle();
+    assert!(noted().is_empty());
+    plant.advance(Duration::from_millis(500));
+    plant.settle();
+    assert_eq!(noted()[0].1.get("on"), &Data::text("deploy"));
+    plant.move_cursor();
+    let mut plant = plant.crash();
+    plant.advance(Duration::from_millis(500));
+    plant.settle();
+    let seen = noted();
+    assert_eq!((seen.len(), seen[0].1.get("on")), (1, &Data::text("start")));
+}
+
+#[test]
+fn issues_start_runs_but_not_of_their_own_pipeline() {
+    let mut plant = Plant::new();
+    let watcher = json!({
+        "steps": {
+            "seen": { "kind": "issue", "fields": { "keys": ["*"], "on": "both" } },
+            "note": { "kind": "test.note" },
+            "raise": { "kind": "issue.raise", "fields": { "key": "x", "what": "what" } }
+        },
+        "wires": wires(&["seen > note", "note > raise"])
+    });
+    plant.deploy(1, watcher);
+    plant.advance(Duration::from_secs(2));
+    plant.issues.raise(millrace_supervisor::Issue {
+        key: "disk-low".into(),
+        severity: millrace_supervisor::Severity::Warning,
+        what: "w".into(),
+        effect: "e".into(),
+        remedy: "r".into(),
+    });
+    plant.advance(Duration::from_secs(2));
+    plant.settle();
+    plant.issues.clear("disk-low");
+    plant.advance(Duration::from_secs(2));
+    plant.settle();
+    plant.advance(Duration::from_secs(2));
+    plant.settle();
+    let seen: Vec<_> = noted().into_iter().map(|(_, data)| data.get("raised").clone()).collect();
+    assert_eq!(seen, [Data::Bool(true), Data::Bool(false)]);
+}
+
+#[test]
+fn a_killed_script_fails_its_run_and_pauses_its_pipeline_alone() {
+    let mut plant = Plant::new();
+    let mut killed = pass_through(&json!({}));
+    killed["steps"]["note"] = json!({ "kind": "javascript", "fields": { "code": "return kill;" } });
+    plant.deploy(1, killed);
+    let mut good = pass_through(&json!({}));
+    good["steps"]["publish"]["fields"]["path"] = json!("good");
+    plant.deploy(2, good);
+    for value in 0..3 {
+        plant.device("in/a", value);
+    }
+    plant.settle();
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.failed, stats.kills.count), (1, 1));
+    assert_eq!(stats.waiting, 2, "the others wait");
+    assert_eq!(plant.ints("good").len(), 3);
+    let fault = plant.world.reports.lock().iter().find_map(|report| report.fault.clone()).unwrap();
+    assert_eq!((fault.code, fault.line), ("limit", Some(3)));
+    plant.advance(Duration::from_secs(1));
+    plant.settle();
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().failed, 2);
+    plant.advance(Duration::from_secs(1));
+    plant.settle();
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().failed, 2, "the pause has doubled");
+    assert!(plant.issues.is_open("script-at-limit:1"));
+}
+
+#[test]
+fn variables_are_shared_durable_and_set_by_people_too() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+                "set": { "kind": "variable.set", "fields": { "name": "limit" } },
+                "publish": {
+                    "kind": "uns.publish",
+                    "fields": { "path": "out", "value": "{{ $variable.limit }}" }
+                }
+            },
+            "wires": wires(&["start > set", "set > publish"])
+        }),
+    );
+    plant.device("in/a", 5);
+    plant.settle();
+    assert_eq!(plant.ints("out"), [5]);
+    plant.engine.set_variable(1, "other", &Data::Int(9)).unwrap();
+    plant.settle();
+    let mut plant = plant.crash();
+    plant.settle();
+    let variables: Vec<_> = plant
+        .engine
+        .variables(1)
+        .into_iter()
+        .map(|(name, data)| (name.to_string(), data))
+        .collect();
+    assert_eq!(variables, [("limit".into(), Data::Int(5)), ("other".into(), Data::Int(9))]);
+}
+
+#[test]
+fn quality_below_the_lowest_starts_nothing() {
+    let mut document = pass_through(&json!({}));
+    document["steps"]["start"]["fields"]["quality_min"] = json!("good");
+    let mut plant = Plant::new();
+    plant.deploy(1, document);
+    for quality in [Quality::BAD, Quality::UNCERTAIN, Quality::GOOD] {
+        plant.device_with("in/a", &Value::Int(1), 0, quality);
+    }
+    plant.settle();
+    assert_eq!(plant.ints("out").len(), 1);
+}
