@@ -181,6 +181,7 @@ const ROWS: &[Row] = &[
             "BigUint64Array",
         ],
     ),
+    Row("globalThis", "aggregate", 0.0, &["AggregateError"]),
     Row("globalThis", "buffer", 0.0, &["ArrayBuffer"]),
     Row("globalThis", "regexp", 0.0, &["RegExp"]),
     Row("globalThis", "date", 0.0, &["Date"]),

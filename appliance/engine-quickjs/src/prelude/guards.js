@@ -25,7 +25,7 @@ const LIST_MAX = 100000;
 const WORK_MAX = 20000000;
 const PATTERN_MAX = 10000;
 const TEXT_MAX = 8000000;
-const BITS_MAX = 65536;
+const BITS_MAX = 16384;
 
 let fuel = 0;
 let host;
@@ -291,7 +291,7 @@ const always = (native) => function (...given) {
 };
 
 const bits = (native) => function (...given) {
-  const rest = apply(bigValueOf, this, []) >> 65536n;
+  const rest = apply(bigValueOf, this, []) >> 16384n;
   if (rest !== 0n && rest !== -1n) throw new RangeError(`an integer of more than ${BITS_MAX} bits is too long here`);
   spend(1e9);
   return run(native, this, given);
@@ -379,6 +379,10 @@ const bigint = (native, cost, name) => {
   }, true);
   return shown;
 };
+const aggregate = (native, cost, name) => front(native, name, (given, target) => {
+  given[0] = gather(given[0]);
+  return construct(native, given, target);
+}, true);
 const random = () => () => host.random();
 
 // ---- what the host needs
@@ -496,6 +500,10 @@ export function install(mask, natives) {
   delete Error.prepareStackTrace;
   delete Array.fromAsync;
   delete RegExp.prototype.compile;
+  // HTML of another age: each makes a text of any length.
+  const tags = ['anchor', 'big', 'blink', 'bold', 'fixed', 'fontcolor', 'fontsize', 'italics', 'link', 'small',
+    'strike', 'sub', 'sup'];
+  for (let i = 0; i < tags.length; i++) delete String.prototype[tags[i]];
   /*GUARDS*/
   const constant = (name, entry) => {
     defineProperty(global, name, { value: entry, writable: false, enumerable: false, configurable: false });

@@ -16,7 +16,7 @@ fn ends_at_every_limit_with_its_reason() {
         ("for (;;) try { for (;;) {} } catch {} finally { continue }", FaultKind::Cpu, "CPU time"),
         ("const f = () => f() + 1; return f()", FaultKind::Stack, "nested too deeply"),
         ("const a = []; for (;;) a.push([1, 2, 3])", FaultKind::Memory, "its memory of 8388608 bytes"),
-        ("let s = 'x'; for (;;) s += s", FaultKind::Memory, "memory"),
+        ("const a = []; for (;;) a.push('x'.repeat(1000) + a.length)", FaultKind::Memory, "memory"),
         ("for (;;) try { const a = []; for (;;) a.push({}) } catch {}", FaultKind::Memory, "memory"),
         ("try { new Uint8Array(1e9) } catch {} return 1", FaultKind::Memory, "memory"),
         ("await new Promise(() => {})", FaultKind::Unsettled, "never settled"),
