@@ -71,7 +71,9 @@ impl Account<'_> {
             Err(fault) => secrets.scrub_fault(fault),
         };
         match fault.code {
-            "unreachable" | "timeout" | "tls" | "bad_answer" => targets.failed(target, &fault.message),
+            "unreachable" | "timeout" | "tls" | "bad_answer" => {
+                targets.failed(target, &fault.message)
+            }
             "status" | "answer" => targets.answered_badly(target, &fault.message),
             // The step's own mistake or our own limit: says nothing about the target.
             _ => {}

@@ -149,7 +149,8 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// The broker at `mqtt://host:port` or `mqtts://host:port`.
     pub(crate) fn of_broker(url: &str, trust: &Tls) -> Result<Self, &'static str> {
-        let (tls, default, rest) = match (url.strip_prefix("mqtt://"), url.strip_prefix("mqtts://")) {
+        let (tls, default, rest) = match (url.strip_prefix("mqtt://"), url.strip_prefix("mqtts://"))
+        {
             (Some(rest), _) => (Tls::Off, 1883, rest),
             (None, Some(rest)) => (trust.clone(), 8883, rest),
             (None, None) => return Err("must begin with mqtt:// or mqtts://"),
@@ -157,9 +158,7 @@ impl Endpoint {
         let rest = rest.trim_end_matches('/');
         let bad = "must be mqtt://host:port, without a user and a path";
         let (host, port) = match rest.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => {
-                (host, port.parse().map_err(|_| bad)?)
-            }
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().map_err(|_| bad)?),
             _ => (rest, default),
         };
         bare_host(host).ok_or(bad)?;
@@ -272,11 +271,8 @@ impl Dialer {
 
     /// What is trusted at an endpoint; `None` without TLS.
     pub(crate) async fn trust(&self, endpoint: &Endpoint) -> Result<Option<Arc<Trust>>, DialFault> {
-        let broken = |error| DialFault::Tls {
-            host: endpoint.host.to_string(),
-            port: endpoint.port,
-            error,
-        };
+        let broken =
+            |error| DialFault::Tls { host: endpoint.host.to_string(), port: endpoint.port, error };
         match &endpoint.tls {
             Tls::Off => Ok(None),
             Tls::Own(trust) => Ok(Some(Arc::clone(trust))),

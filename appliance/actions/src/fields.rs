@@ -52,7 +52,10 @@ pub(crate) struct Fields(Vec<(&'static str, Shown)>);
 pub(crate) struct SecretName(pub(crate) String);
 
 impl<'r, 'c> Reader<'r, 'c> {
-    pub(crate) fn new(step: &'r Step, compiler: &'r mut Compiler<'c>) -> Result<Self, CompileFault> {
+    pub(crate) fn new(
+        step: &'r Step,
+        compiler: &'r mut Compiler<'c>,
+    ) -> Result<Self, CompileFault> {
         let Some(kind) = kind::find(&step.kind) else {
             return Err(compiler.step_fault(format!("the kind `{}` is not known", step.kind)));
         };
@@ -87,7 +90,8 @@ impl<'r, 'c> Reader<'r, 'c> {
     /// A fixed field; shown too.
     fn fixed(&mut self, name: &'static str) -> Option<Value> {
         let value = self.raw(name)?;
-        self.shown.push((name, Shown::Field(Field::Literal(millrace_engine::json::data_of(&value)))));
+        self.shown
+            .push((name, Shown::Field(Field::Literal(millrace_engine::json::data_of(&value)))));
         Some(value)
     }
 
@@ -100,7 +104,9 @@ impl<'r, 'c> Reader<'r, 'c> {
     }
 
     pub(crate) fn needed_text(&mut self, name: &'static str) -> Result<String, CompileFault> {
-        self.text(name)?.filter(|text| !text.is_empty()).ok_or_else(|| self.fault(name, "is missing"))
+        self.text(name)?
+            .filter(|text| !text.is_empty())
+            .ok_or_else(|| self.fault(name, "is missing"))
     }
 
     pub(crate) fn whole(&mut self, name: &'static str) -> Result<Option<u64>, CompileFault> {
@@ -132,7 +138,10 @@ impl<'r, 'c> Reader<'r, 'c> {
     }
 
     /// A secret's name.
-    pub(crate) fn secret(&mut self, name: &'static str) -> Result<Option<SecretName>, CompileFault> {
+    pub(crate) fn secret(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<SecretName>, CompileFault> {
         let Some(value) = self.raw(name) else { return Ok(None) };
         let Some(secret) = secret_name(&value) else {
             let message = "must name a secret of the workspace: {\"secret\": \"name\"}";
@@ -143,7 +152,10 @@ impl<'r, 'c> Reader<'r, 'c> {
     }
 
     /// The headers of a request: texts or secrets.
-    pub(crate) fn headers(&mut self, name: &'static str) -> Result<Vec<(String, Header)>, CompileFault> {
+    pub(crate) fn headers(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Vec<(String, Header)>, CompileFault> {
         let members = match self.raw(name) {
             None => return Ok(Vec::new()),
             Some(Value::Object(members)) => members,
@@ -171,7 +183,9 @@ impl<'r, 'c> Reader<'r, 'c> {
             None => Ok(Tls::System),
             Some(Value::String(pem)) => {
                 let trust = Trust::of_pem(&pem);
-                trust.map(|trust| Tls::Own(Arc::new(trust))).map_err(|error| self.fault("tls_ca_pem", error))
+                trust
+                    .map(|trust| Tls::Own(Arc::new(trust)))
+                    .map_err(|error| self.fault("tls_ca_pem", error))
             }
             Some(_) => Err(self.fault("tls_ca_pem", "must be text")),
         }
@@ -206,7 +220,7 @@ impl Fields {
             let data = match shown {
                 Shown::Field(field) => context.evaluate(field)?,
                 Shown::Secret(secret) => hidden(secret),
-                Shown::Own => own_value(input),
+                Shown::Own => input.own_value().clone(),
                 Shown::Headers(headers) => {
                     let mut all = Map::new();
                     for (header, value) in headers {
@@ -246,20 +260,15 @@ pub(crate) fn reveal(
 
 /// A field's value as text; what is no text or number is refused.
 pub(crate) fn text_of(map: &Map, name: &str) -> Result<String, StepFault> {
-    plain_text(map.get(name).unwrap_or(&Data::Missing)).ok_or_else(|| {
-        StepFault::lasting("bad_input", format!("the field `{name}` is no text"))
-    })
+    plain_text(map.get(name).unwrap_or(&Data::Missing))
+        .ok_or_else(|| StepFault::lasting("bad_input", format!("the field `{name}` is no text")))
 }
 
 /// Text of a text, number or truth value.
 pub(crate) fn plain_text(data: &Data) -> Option<String> {
     match data {
         Data::Text(text) => Some(text.to_string()),
-        Data::Bool(_) | Data::Int(_) | Data::UInt(_) | Data::Float(_) => {
-            let mut text = String::new();
-            millrace_engine::json::write(data, &mut text);
-            Some(text)
-        }
+        Data::Bool(_) | Data::Int(_) | Data::UInt(_) | Data::Float(_) => Some(data.to_json_text()),
         Data::Missing | Data::Null | Data::List(_) | Data::Map(_) => None,
     }
 }
@@ -269,11 +278,7 @@ pub(crate) fn bytes_of(data: &Data) -> Vec<u8> {
     match data {
         Data::Missing => Vec::new(),
         Data::Text(text) => text.as_bytes().to_vec(),
-        other => {
-            let mut text = String::new();
-            millrace_engine::json::write(other, &mut text);
-            text.into_bytes()
-        }
+        other => other.to_json_text().into_bytes(),
     }
 }
 
@@ -292,12 +297,4 @@ pub(crate) fn header_value(
     let mut value = value.map_err(|_| bad("holds characters that a header cannot have"))?;
     value.set_sensitive(is_secret);
     Ok(value)
-}
-
-/// The input's own value: its field `value` if it is an object that has one, else all of it.
-fn own_value(input: &Data) -> Data {
-    match input {
-        Data::Map(map) => map.get("value").unwrap_or(input).clone(),
-        other => other.clone(),
-    }
 }

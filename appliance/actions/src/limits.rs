@@ -63,8 +63,6 @@ pub const STATEMENT_BYTES_MAX: usize = 64 << 10;
 pub const PARAMETERS_MAX: usize = 1_000;
 /// Columns of a row.
 pub const COLUMNS_MAX: usize = 1_664;
-/// How deep JSON in a value may nest.
-pub const JSON_DEPTH_MAX: usize = 64;
 /// SQLite calls at the same time, all files: each holds a thread.
 pub const SQLITE_CALLS_MAX: usize = 8;
 /// SQLite files that stay open between calls.

@@ -143,7 +143,8 @@ mod tests {
         for _ in 0..CALLS_PER_TARGET_MAX {
             running.push(pooled.enter(&1).await.unwrap());
         }
-        let mut waiting: Vec<_> = (0..CALLS_WAITING_MAX).map(|_| Box::pin(pooled.enter(&1))).collect();
+        let mut waiting: Vec<_> =
+            (0..CALLS_WAITING_MAX).map(|_| Box::pin(pooled.enter(&1))).collect();
         for call in &mut waiting {
             assert!(call.now_or_never().is_none());
         }

@@ -22,7 +22,8 @@ pub fn register(registry: &mut Registry, pool: &Arc<Pool>) {
     }
     registry.add("http.request", |step, compiler| shared(http::step::compile, step, compiler));
     registry.add("sql.query", |step, compiler| shared(sql::step::compile_query, step, compiler));
-    registry.add("sql.execute", |step, compiler| shared(sql::step::compile_execute, step, compiler));
+    registry
+        .add("sql.execute", |step, compiler| shared(sql::step::compile_execute, step, compiler));
     registry.add("mqtt.publish", |step, compiler| shared(mqtt::step::compile, step, compiler));
     registry.add("file.append", |step, compiler| shared(file::step::compile, step, compiler));
     registry.add("mail", |step, compiler| shared(mail::step::compile, step, compiler));

@@ -142,12 +142,7 @@ impl Targets {
     }
 
     /// Changes a target's entry; `failed_at` is set if it could not be reached.
-    fn change(
-        &self,
-        target: &str,
-        change: impl FnOnce(&mut Entry),
-        failed_at: Option<Timestamp>,
-    ) {
+    fn change(&self, target: &str, change: impl FnOnce(&mut Entry), failed_at: Option<Timestamp>) {
         let now = self.clock.monotonic();
         let mut table = self.table.lock();
         if !table.contains_key(target) {
@@ -161,7 +156,8 @@ impl Targets {
         change(entry);
         match failed_at {
             Some(since) => {
-                let row = entry.row.get_or_insert(Row { count: 0, began: now, since, is_raised: false });
+                let row =
+                    entry.row.get_or_insert(Row { count: 0, began: now, since, is_raised: false });
                 row.count = row.count.saturating_add(1);
                 self.raise_if_due(target, entry, now);
             }
@@ -175,8 +171,7 @@ impl Targets {
 
     fn raise_if_due(&self, target: &str, entry: &mut Entry, now: Duration) {
         let Some(row) = &mut entry.row else { return };
-        let is_due =
-            row.count >= FAILURES_IN_A_ROW || now.saturating_sub(row.began) >= FAILING_FOR;
+        let is_due = row.count >= FAILURES_IN_A_ROW || now.saturating_sub(row.began) >= FAILING_FOR;
         if !is_due {
             return;
         }

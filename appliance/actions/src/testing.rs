@@ -3,12 +3,10 @@
 //! **Invariants**: every server listens on a port of its own and ends with its test.
 
 use crate::{Policy, Pool};
-use millrace_engine::script::{Level, Unit};
-use millrace_engine::services::{
-    FoundTag, HistoryQuery, IssueChange, Last, Publish, Services,
-};
-use millrace_engine::step::{BoxFuture, Context, Field, Outcome, Step, StepFault};
 use millrace_engine::Compiler;
+use millrace_engine::script::{Level, Unit};
+use millrace_engine::services::{FoundTag, HistoryQuery, IssueChange, Last, Publish, Services};
+use millrace_engine::step::{BoxFuture, Context, Field, Outcome, Step, StepFault};
 use millrace_flow::{Data, Map, document};
 use millrace_model::Timestamp;
 use millrace_supervisor::{Issues, SystemClock, spawn};

@@ -1,3 +1,5 @@
+//! Names that lead to the box, names that are none, and ports that nobody serves.
+
 use super::*;
 use std::collections::HashMap;
 use std::time::Duration;

@@ -53,7 +53,8 @@ impl Files {
     /// The place of a file in the allowed folder.
     pub(crate) fn place(&self, file: &str) -> Result<Place, StepFault> {
         let folder = self.folder.as_deref().ok_or_else(|| {
-            let message = "no folder for files is allowed; an administrator sets it in the settings";
+            let message =
+                "no folder for files is allowed; an administrator sets it in the settings";
             StepFault::lasting("refused", message)
         })?;
         Place::new(folder, file)

@@ -139,9 +139,9 @@ impl Place {
 fn is_plain(name: &str) -> bool {
     const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
-    let is_numbered_device = ["com", "lpt"].iter().any(|device| {
-        stem.strip_prefix(device).is_some_and(|number| number.chars().count() == 1)
-    });
+    let is_numbered_device = ["com", "lpt"]
+        .iter()
+        .any(|device| stem.strip_prefix(device).is_some_and(|number| number.chars().count() == 1));
     !name.is_empty()
         && name.len() <= NAME_BYTES_MAX
         && !name.starts_with(' ')

@@ -32,10 +32,15 @@ async fn refuses_other_places_and_too_long_lines() {
         let fault = bench.run("file.append", fields, j!({})).await.unwrap_err();
         assert!(["refused", "bad_input"].contains(&fault.code), "{fault}");
     }
-    let fields = j!({"file": "a", "value": "x".repeat(2 << 20)});
-    assert_eq!(bench.run("file.append", fields, j!({})).await.unwrap_err().code, "limit");
+    let long = j!({"value": "x".repeat(2 << 20)});
+    let fault = bench.run("file.append", j!({"file": "a"}), long).await.unwrap_err();
+    assert_eq!(fault.code, "limit", "{fault}");
     assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 0);
     let stub = bench.stub("file.append", j!({"file": "a.txt"}), j!({"value": 3}));
     assert_eq!((&stub["file"], &stub["value"]), (&j!("a.txt"), &j!(3)));
-    assert_eq!(std::fs::read_dir(bench.folder.path()).unwrap().count(), 0, "a rehearsal writes nothing");
+    assert_eq!(
+        std::fs::read_dir(bench.folder.path()).unwrap().count(),
+        0,
+        "a rehearsal writes nothing"
+    );
 }

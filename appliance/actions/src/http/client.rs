@@ -10,7 +10,9 @@ use crate::dial::{Endpoint, Tls};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use hyper::header::{
+    CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
 use hyper::{Method, StatusCode};
 use millrace_engine::step::StepFault;
 use tokio::time::Instant;
@@ -106,7 +108,10 @@ impl Connections {
 fn broken(endpoint: &Endpoint, error: &hyper::Error) -> StepFault {
     let target = endpoint.target("http");
     if error.is_parse() {
-        return StepFault::passing("bad_answer", format!("{target} does not answer in HTTP: {error}"));
+        return StepFault::passing(
+            "bad_answer",
+            format!("{target} does not answer in HTTP: {error}"),
+        );
     }
     StepFault::passing("unreachable", format!("the connection to {target} broke: {error}"))
 }
@@ -124,7 +129,8 @@ fn message(request: &Request) -> Result<hyper::Request<Full<Bytes>>, StepFault> 
     };
     let mut message = hyper::Request::new(Full::new(request.body.clone()));
     *message.method_mut() = request.method.clone();
-    *message.uri_mut() = target.parse().map_err(|error: hyper::http::uri::InvalidUri| bad(&error))?;
+    *message.uri_mut() =
+        target.parse().map_err(|error: hyper::http::uri::InvalidUri| bad(&error))?;
     *message.headers_mut() = request.headers.clone();
     let host = HeaderValue::from_str(&host).map_err(|error| bad(&error))?;
     message.headers_mut().insert(HOST, host);
@@ -201,8 +207,10 @@ async fn read(
         })?;
         let Ok(bytes) = frame.into_data() else { continue };
         if body.len().saturating_add(bytes.len()) > most {
-            let message = format!("the answer is larger than {most} bytes; raise \
-                 `answer_size_bytes_max` or ask for less");
+            let message = format!(
+                "the answer is larger than {most} bytes; raise \
+                 `answer_size_bytes_max` or ask for less"
+            );
             return Err(StepFault::lasting("limit", message));
         }
         held.grow(bytes.len())?;

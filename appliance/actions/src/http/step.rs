@@ -19,7 +19,6 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
 use hyper::{Method, StatusCode};
-use millrace_engine::json;
 use millrace_engine::step::{Context, Outcome, Step, StepFault};
 use millrace_engine::{CompileFault, Compiler};
 use millrace_flow::{Data, Map, document};
@@ -105,7 +104,10 @@ pub(crate) fn compile(
         basic: user.zip(password),
         sends_key: reader.flag("idempotency_key")?,
         form: reader.choice("answer", &forms)?,
-        answer_bytes_max: most.and_then(Result::ok).unwrap_or(RESPONSE_BYTES).min(RESPONSE_BYTES_MAX),
+        answer_bytes_max: most
+            .and_then(Result::ok)
+            .unwrap_or(RESPONSE_BYTES)
+            .min(RESPONSE_BYTES_MAX),
         fails_on_status: reader.flag("fail_on_status")?,
         redirects_max: u8::try_from(redirects).unwrap_or(u8::MAX).min(crate::limits::REDIRECTS_MAX),
         tls: reader.trust()?,
@@ -294,9 +296,9 @@ fn data_of(answer: Answer, form: Form) -> Result<Data, StepFault> {
     let body = match form {
         Form::Nothing => Data::Null,
         Form::Json if answer.body.is_empty() => Data::Null,
-        Form::Json => serde_json::from_slice(&answer.body).map(|value| json::data_of(&value)).map_err(
-            |error| StepFault::lasting("answer", format!("the answer's body is no JSON: {error}")),
-        )?,
+        Form::Json => Data::from_json_bytes(&answer.body).map_err(|error| {
+            StepFault::lasting("answer", format!("the answer's body cannot be read: {error}"))
+        })?,
         Form::Base64 => Data::Text(STANDARD.encode(&answer.body).into()),
         Form::Text | Form::Auto => Data::Text(String::from_utf8_lossy(&answer.body).into()),
     };
@@ -310,7 +312,9 @@ fn data_of(answer: Answer, form: Form) -> Result<Data, StepFault> {
 fn form_of(content_type: &str) -> Form {
     let mime = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_json = mime == "application/json" || mime.ends_with("+json");
-    let is_binary = ["image/", "audio/", "video/", "font/"].iter().any(|kind| mime.starts_with(kind))
+    let is_binary = ["image/", "audio/", "video/", "font/"]
+        .iter()
+        .any(|kind| mime.starts_with(kind))
         || ["application/octet-stream", "application/zip", "application/pdf", "application/gzip"]
             .contains(&mime.as_str());
     match (is_json, is_binary) {

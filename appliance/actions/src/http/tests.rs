@@ -15,7 +15,14 @@ fn url(port: u16, path: &str) -> String {
 
 #[tokio::test]
 async fn asks_and_reads_the_answer() {
-    let server = http(|_| answer("201 Created", "Content-Type: application/json\r\nX-A: 1\r\nX-A: 2\r\n", r#"{"id":9007199254740993}"#)).await;
+    let server = http(|_| {
+        answer(
+            "201 Created",
+            "Content-Type: application/json\r\nX-A: 1\r\nX-A: 2\r\n",
+            r#"{"id":9007199254740993}"#,
+        )
+    })
+    .await;
     let bench = Bench::new();
     let fields = j!({
         "url": url(server.port, "/orders?x=1"), "method": "POST",
@@ -28,11 +35,18 @@ async fn asks_and_reads_the_answer() {
     assert_eq!(done["body"], j!({"id": 9_007_199_254_740_993_i64}));
     assert_eq!(done["headers"]["x-a"], "1, 2");
     let request = server.notes.lock().remove(0);
-    assert!(request.head.starts_with("POST /orders?x=1&list=a+b&list=c%26d&n=5 HTTP/1.1\r\n"), "{}", request.head);
+    assert!(
+        request.head.starts_with("POST /orders?x=1&list=a+b&list=c%26d&n=5 HTTP/1.1\r\n"),
+        "{}",
+        request.head
+    );
     let head = request.head.to_ascii_lowercase();
     for line in [
-        "x-line: 4", "x-key: value-of-s1", "authorization: bearer value-of-s2",
-        "content-type: application/json", "idempotency-key: 7-42-3",
+        "x-line: 4",
+        "x-key: value-of-s1",
+        "authorization: bearer value-of-s2",
+        "content-type: application/json",
+        "idempotency-key: 7-42-3",
         &format!("host: 127.0.0.1:{}", server.port),
     ] {
         assert!(head.contains(line), "{line}\n{head}");
@@ -79,9 +93,15 @@ async fn a_status_is_a_fault_that_passes_or_lasts() {
     })
     .await;
     let bench = Bench::new();
-    for (status, passes) in
-        [(400, false), (404, false), (408, true), (425, true), (429, true), (500, true), (503, true)]
-    {
+    for (status, passes) in [
+        (400, false),
+        (404, false),
+        (408, true),
+        (425, true),
+        (429, true),
+        (500, true),
+        (503, true),
+    ] {
         let fields = j!({"url": url(server.port, &format!("/{status}"))});
         let fault = bench.run("http.request", fields, j!({})).await.unwrap_err();
         assert_eq!((fault.code, fault.is_transient), ("status", passes), "{status}");
@@ -106,7 +126,16 @@ async fn refuses_the_box_by_address_by_name_and_by_redirect() {
     .await;
     let port = server.port;
     let closed = Bench::with(&[]);
-    for host in ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "127.1", "2130706433", "[::ffff:127.0.0.1]", "169.254.169.254"] {
+    for host in [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "0.0.0.0",
+        "127.1",
+        "2130706433",
+        "[::ffff:127.0.0.1]",
+        "169.254.169.254",
+    ] {
         let fields = j!({"url": format!("http://{host}:{port}/")});
         let fault = closed.run("http.request", fields, j!({})).await.unwrap_err();
         assert_eq!((fault.code, fault.is_transient), ("refused", false), "{host}: {fault}");
@@ -118,7 +147,9 @@ async fn refuses_the_box_by_address_by_name_and_by_redirect() {
     let fault = open.run("http.request", fields, j!({})).await.unwrap_err();
     assert_eq!(fault.code, "refused", "{fault}");
     assert_eq!(server.notes.lock().len(), 1);
-    for bad in ["ftp://127.0.0.1/", "http://user:pw@127.0.0.1/", "file:///etc/passwd", "x", "http://"] {
+    for bad in
+        ["ftp://127.0.0.1/", "http://user:pw@127.0.0.1/", "file:///etc/passwd", "x", "http://"]
+    {
         let fault = open.run("http.request", j!({"url": bad}), j!({})).await.unwrap_err();
         assert_eq!(fault.code, "bad_input", "{bad}: {fault}");
     }
@@ -193,7 +224,12 @@ async fn bounds_the_answer_whatever_the_server_does() {
     };
     let fault = run("/endless").await;
     assert_eq!((fault.code, fault.is_transient), ("limit", false), "{fault}");
-    for (path, code) in [("/head", "bad_answer"), ("/half", "bad_answer"), ("/garbage", "bad_answer"), ("/slow", "timeout")] {
+    for (path, code) in [
+        ("/head", "bad_answer"),
+        ("/half", "bad_answer"),
+        ("/garbage", "bad_answer"),
+        ("/slow", "timeout"),
+    ] {
         let fault = run(path).await;
         assert_eq!((fault.code, fault.is_transient), (code, true), "{path}: {fault}");
     }
@@ -234,7 +270,10 @@ async fn refuses_smuggled_headers_and_never_shows_secrets() {
     }
     let fields = j!({"url": url(server.port, "/?k=1"), "bearer": {"secret": "s1"}});
     let fault = bench.run("http.request", fields, j!({})).await.unwrap_err();
-    assert!(fault.message.contains("<secret s1>") && !fault.message.contains("value-of"), "{fault}");
+    assert!(
+        fault.message.contains("<secret s1>") && !fault.message.contains("value-of"),
+        "{fault}"
+    );
     let target = bench.pool.targets().remove(0);
     assert!(!target.last_error.unwrap().contains("value-of"));
     let fields = j!({"url": url(server.port, "/"), "bearer": {"secret": "unknown"}});

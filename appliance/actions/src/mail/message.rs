@@ -45,10 +45,11 @@ impl Mailbox {
         if text.chars().any(char::is_control) {
             return Err(bad());
         }
-        let (name, address) = match text.trim().strip_suffix('>').and_then(|text| text.split_once('<')) {
-            Some((name, address)) => (Some(name.trim().trim_matches('"').to_owned()), address),
-            None => (None, text),
-        };
+        let (name, address) =
+            match text.trim().strip_suffix('>').and_then(|text| text.split_once('<')) {
+                Some((name, address)) => (Some(name.trim().trim_matches('"').to_owned()), address),
+                None => (None, text),
+            };
         let address: Address = address.trim().parse().map_err(|_| bad())?;
         if !address.to_string().is_ascii() {
             return Err(bad());
@@ -100,7 +101,8 @@ impl Message {
 }
 
 fn with_crlf(text: &str) -> String {
-    let lines: Vec<&str> = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
+    let lines: Vec<&str> =
+        text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
     lines.join("\r\n")
 }
 

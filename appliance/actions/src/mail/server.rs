@@ -66,7 +66,8 @@ impl Mails {
         let is_plain = matches!(stream, Stream::Plain(_));
         let hello = hello(&stream);
         let metered = Metered { stream, left: MAIL_ANSWER_BYTES_MAX };
-        let connected = AsyncSmtpConnection::connect_with_transport(Box::new(metered), &hello).await;
+        let connected =
+            AsyncSmtpConnection::connect_with_transport(Box::new(metered), &hello).await;
         let mut connection = connected.map_err(|error| fault_of(&error))?;
         if server.security == Security::StartTls {
             let parameters = self.tls_parameters(server).await?;

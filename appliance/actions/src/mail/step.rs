@@ -82,7 +82,11 @@ impl Step for Mail {
 }
 
 impl Mail {
-    fn message(&self, context: &dyn Context, values: &Map) -> Result<(Message, Envelope), StepFault> {
+    fn message(
+        &self,
+        context: &dyn Context,
+        values: &Map,
+    ) -> Result<(Message, Envelope), StepFault> {
         let bad = |what: String| StepFault::lasting("bad_input", what);
         let (to, cc) = (people(values, "to")?, people(values, "cc")?);
         let bcc = people(values, "bcc")?;
@@ -95,10 +99,14 @@ impl Mail {
         let subject = text_of(values, "subject")?;
         let text = text_of(values, "text")?;
         if subject.len() > SUBJECT_BYTES_MAX || text.len() > MAIL_BYTES_MAX {
-            return Err(StepFault::lasting("limit", format!(
-                "the subject has {} bytes ({SUBJECT_BYTES_MAX} at most), the text {} ({MAIL_BYTES_MAX} at most)",
-                subject.len(), text.len(),
-            )));
+            return Err(StepFault::lasting(
+                "limit",
+                format!(
+                    "the subject has {} bytes ({SUBJECT_BYTES_MAX} at most), the text {} ({MAIL_BYTES_MAX} at most)",
+                    subject.len(),
+                    text.len(),
+                ),
+            ));
         }
         let reply_to = match values.get("reply_to") {
             None | Some(Data::Missing | Data::Null) => None,
@@ -120,10 +128,9 @@ fn people(values: &Map, name: &str) -> Result<Vec<Mailbox>, StepFault> {
             "limit",
             format!("the field `{name}` holds more than {RECIPIENTS_MAX} addresses"),
         )),
-        Some(Data::List(items)) => items
-            .iter()
-            .map(|item| Mailbox::parse(&plain_text(item).unwrap_or_default()))
-            .collect(),
+        Some(Data::List(items)) => {
+            items.iter().map(|item| Mailbox::parse(&plain_text(item).unwrap_or_default())).collect()
+        }
         Some(one) => Ok(vec![Mailbox::parse(&plain_text(one).unwrap_or_default())?]),
     }
 }

@@ -37,7 +37,10 @@ async fn sends_to_all_and_shows_hidden_copies_to_nobody() {
     assert_eq!(lines.iter().filter(|line| *line == "QUIT").count(), 1, "{lines:?}");
     let data = lines.iter().position(|line| line == "DATA").unwrap();
     let mail = &lines[data + 1..];
-    assert!(!mail.iter().any(|line| line.contains("hidden@") || line.starts_with("Bcc")), "{mail:?}");
+    assert!(
+        !mail.iter().any(|line| line.contains("hidden@") || line.starts_with("Bcc")),
+        "{mail:?}"
+    );
     assert!(mail.iter().any(|line| line.starts_with("Message-ID: <7-42-3@")), "{mail:?}");
 }
 
@@ -48,12 +51,19 @@ async fn answers_of_the_server_pass_or_last() {
     let full = bench.run("mail", fields(server.port, j!({"to": ["full@x.example"]})), j!({})).await;
     let fault = full.unwrap_err();
     assert_eq!((fault.code, fault.is_transient), ("answer", true), "{fault}");
-    let nobody = bench.run("mail", fields(server.port, j!({"to": ["nobody@x.example"]})), j!({})).await;
+    let nobody =
+        bench.run("mail", fields(server.port, j!({"to": ["nobody@x.example"]})), j!({})).await;
     let fault = nobody.unwrap_err();
     assert_eq!((fault.code, fault.is_transient), ("answer", false), "{fault}");
     assert!(fault.message.contains("no such user"), "{fault}");
-    for to in [j!([]), j!(["a@b.example\r\nRCPT TO:<c@d.example>"]), j!(vec!["a@b.example"; 101]), j!([5])] {
-        let fault = bench.run("mail", fields(server.port, j!({"to": to})), j!({})).await.unwrap_err();
+    for to in [
+        j!([]),
+        j!(["a@b.example\r\nRCPT TO:<c@d.example>"]),
+        j!(vec!["a@b.example"; 101]),
+        j!([5]),
+    ] {
+        let fault =
+            bench.run("mail", fields(server.port, j!({"to": to})), j!({})).await.unwrap_err();
         assert!(["bad_input", "limit"].contains(&fault.code), "{fault}");
     }
 }
@@ -71,7 +81,10 @@ async fn a_password_needs_tls() {
     let fault = bench.run("mail", secured, j!({})).await.unwrap_err();
     assert!(fault.message.contains("STARTTLS"), "{fault}");
     let lines = server.notes.lock().clone();
-    assert!(!lines.iter().any(|line| line.starts_with("AUTH") || line.starts_with("MAIL")), "{lines:?}");
+    assert!(
+        !lines.iter().any(|line| line.starts_with("AUTH") || line.starts_with("MAIL")),
+        "{lines:?}"
+    );
 }
 
 #[tokio::test]
@@ -90,8 +103,12 @@ async fn ends_with_servers_that_do_not_behave() {
     let bench = Bench::new();
     for _ in 0..4 {
         let time = Duration::from_millis(200);
-        let fault = bench.run_within("mail", fields(server.port, j!({})), j!({}), time).await.unwrap_err();
-        assert!(fault.is_transient && ["unreachable", "bad_answer", "timeout"].contains(&fault.code), "{fault}");
+        let fault =
+            bench.run_within("mail", fields(server.port, j!({})), j!({}), time).await.unwrap_err();
+        assert!(
+            fault.is_transient && ["unreachable", "bad_answer", "timeout"].contains(&fault.code),
+            "{fault}"
+        );
     }
     let closed = Bench::with(&[]);
     let fault = closed.run("mail", fields(server.port, j!({})), j!({})).await.unwrap_err();

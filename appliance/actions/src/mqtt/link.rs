@@ -29,7 +29,10 @@ pub(crate) struct Broker {
 impl std::fmt::Debug for Broker {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { endpoint, client_id, .. } = self;
-        f.debug_struct("Broker").field("endpoint", endpoint).field("client_id", client_id).finish_non_exhaustive()
+        f.debug_struct("Broker")
+            .field("endpoint", endpoint)
+            .field("client_id", client_id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -74,9 +77,10 @@ impl Link {
         let mut connect = Connect::new(broker.client_id.clone());
         connect.keep_alive = u16::try_from(broker.keep_alive.as_secs()).unwrap_or(u16::MAX);
         connect.clean_session = broker.is_clean;
-        connect.login = broker.user.as_ref().map(|user| {
-            Login::new(user.clone(), broker.password.as_deref().unwrap_or_default())
-        });
+        connect.login = broker
+            .user
+            .as_ref()
+            .map(|user| Login::new(user.clone(), broker.password.as_deref().unwrap_or_default()));
         link.push(&Packet::Connect(connect))?;
         let target = broker.endpoint.target("mqtt");
         let answer = timeout_at(until, link.next_packet()).await;
@@ -88,11 +92,16 @@ impl Link {
             Packet::ConnAck(ack) => {
                 let message = format!("{target} refuses the connection: {:?}", ack.code);
                 Err(match ack.code {
-                    ConnectReturnCode::ServiceUnavailable => StepFault::passing("unreachable", message),
+                    ConnectReturnCode::ServiceUnavailable => {
+                        StepFault::passing("unreachable", message)
+                    }
                     _ => StepFault::lasting("answer", message),
                 })
             }
-            _ => Err(StepFault::passing("bad_answer", format!("{target} answers CONNECT with something else"))),
+            _ => Err(StepFault::passing(
+                "bad_answer",
+                format!("{target} answers CONNECT with something else"),
+            )),
         }
     }
 

@@ -7,7 +7,6 @@ use crate::fields::bytes_of;
 use crate::limits::MQTT_PAYLOAD_BYTES_MAX;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use millrace_engine::json::data_of;
 use millrace_engine::step::StepFault;
 use millrace_flow::{Data, Map};
 use std::sync::Arc;
@@ -27,16 +26,15 @@ pub(crate) fn payload(value: &Data, form: Form) -> Result<Vec<u8>, StepFault> {
         (Form::Base64, Data::Text(text)) => STANDARD.decode(text.trim()).map_err(|error| {
             StepFault::lasting("bad_input", format!("the value is no base64: {error}"))
         })?,
-        (Form::Base64, _) => return Err(StepFault::lasting("bad_input", "the value is no base64 text")),
-        (Form::Json, Data::Text(_)) => {
-            let mut text = String::new();
-            millrace_engine::json::write(value, &mut text);
-            text.into_bytes()
+        (Form::Base64, _) => {
+            return Err(StepFault::lasting("bad_input", "the value is no base64 text"));
         }
+        (Form::Json, Data::Text(_)) => value.to_json_text().into_bytes(),
         _ => bytes_of(value),
     };
     if bytes.len() > MQTT_PAYLOAD_BYTES_MAX {
-        let message = format!("the payload has {} bytes, {MQTT_PAYLOAD_BYTES_MAX} at most", bytes.len());
+        let message =
+            format!("the payload has {} bytes, {MQTT_PAYLOAD_BYTES_MAX} at most", bytes.len());
         return Err(StepFault::lasting("limit", message));
     }
     Ok(bytes)
@@ -56,9 +54,15 @@ pub(crate) fn check_topic(topic: &str) -> Result<(), StepFault> {
 
 /// `$trigger` of a message: `{ topic, payload, json, qos, retain }`; `json` only if it is JSON.
 /// `None` if it should be JSON and is not.
-pub(crate) fn message(topic: &str, bytes: &[u8], qos: u8, retain: bool, form: Form) -> Option<Data> {
+pub(crate) fn message(
+    topic: &str,
+    bytes: &[u8],
+    qos: u8,
+    retain: bool,
+    form: Form,
+) -> Option<Data> {
     let parsed = match form {
-        Form::Auto | Form::Json => serde_json::from_slice(bytes).ok().map(|value| data_of(&value)),
+        Form::Auto | Form::Json => Data::from_json_bytes(bytes).ok(),
         Form::Text | Form::Base64 => None,
     };
     let base64 = || Data::Text(STANDARD.encode(bytes).into());
@@ -89,7 +93,9 @@ mod tests {
 
     fn read(bytes: &[u8], form: Form) -> Option<(Data, bool)> {
         match message("a/b", bytes, 1, false, form)? {
-            Data::Map(map) => Some((map.get("payload").unwrap().clone(), map.get("json").is_some())),
+            Data::Map(map) => {
+                Some((map.get("payload").unwrap().clone(), map.get("json").is_some()))
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -98,7 +104,10 @@ mod tests {
     fn every_payload_has_a_datum() {
         let text = |text: &str| Data::Text(text.into());
         assert_eq!(read(b"21.5", Form::Auto), Some((Data::Float(21.5), true)));
-        assert_eq!(read(b"9007199254740993", Form::Auto), Some((Data::Int(9_007_199_254_740_993), true)));
+        assert_eq!(
+            read(b"9007199254740993", Form::Auto),
+            Some((Data::Int(9_007_199_254_740_993), true))
+        );
         assert_eq!(read(b"on", Form::Auto), Some((text("on"), false)));
         assert_eq!(read(b"", Form::Auto), Some((text(""), false)));
         assert_eq!(read(&[0xff, 0], Form::Auto), Some((text("/wA="), false)));

@@ -5,8 +5,8 @@
 //! than the journal writes is slowed down by TCP itself.
 //!
 //! **Invariants**: no message of QoS 1 or 2 is acknowledged before the receiver has said that it is
-//! durable; a message that could not be taken ends the session without its acknowledgement, so the
-//! broker sends it again.
+//! durable; a message that cannot be taken now ends the session without its acknowledgement, so the
+//! broker sends it again; one that can never be taken is counted and acknowledged.
 
 use super::link::{BackOff, Event, Link};
 use super::payload::message;
@@ -126,7 +126,10 @@ impl Source {
         let mut broker = self.spec.broker.clone();
         if let Some(name) = &self.spec.password {
             let value = self.receiver.secret(self.key.workspace, name).ok_or_else(|| {
-                StepFault::lasting("secret", format!("there is no secret `{name}` in this workspace"))
+                StepFault::lasting(
+                    "secret",
+                    format!("there is no secret `{name}` in this workspace"),
+                )
             })?;
             secrets.add(name, &value);
             broker.password = Some(value);
@@ -228,22 +231,30 @@ impl Source {
         Ok(Some((bytes, taking)))
     }
 
-    fn acknowledge(&self, session: &Session, link: &mut Link, taken: Taken) -> Result<(), StepFault> {
+    fn acknowledge(
+        &self,
+        session: &Session,
+        link: &mut Link,
+        taken: Taken,
+    ) -> Result<(), StepFault> {
         match (taken.result, taken.qos) {
+            (Err(fault), qos) if qos != QoS::AtMostOnce && fault.is_transient => {
+                let message =
+                    format!("a message could not be taken and comes again: {}", fault.message);
+                Err(StepFault::passing("limit", message))
+            }
+            (Err(fault), qos) => {
+                self.counts.lost.fetch_add(1, Ordering::Relaxed);
+                tracing::debug!(%fault, "A message of a trigger was not taken.");
+                // It would never be taken: acknowledged, so that it does not come for ever.
+                let settled = Taken { qos, id: taken.id, bytes: taken.bytes, result: Ok(()) };
+                self.acknowledge(session, link, settled)
+            }
             (Ok(()), QoS::AtMostOnce) => Ok(()),
             (Ok(()), QoS::AtLeastOnce) => link.push(&Packet::PubAck(PubAck::new(taken.id))),
             (Ok(()), QoS::ExactlyOnce) => {
                 session.received.lock().insert(taken.id);
                 link.push(&Packet::PubRec(PubRec::new(taken.id)))
-            }
-            (Err(fault), QoS::AtMostOnce) => {
-                self.counts.lost.fetch_add(1, Ordering::Relaxed);
-                tracing::debug!(%fault, "A message of QoS 0 could not be taken.");
-                Ok(())
-            }
-            (Err(fault), _) => {
-                let message = format!("a message could not be taken and comes again: {}", fault.message);
-                Err(StepFault::passing("limit", message))
             }
         }
     }

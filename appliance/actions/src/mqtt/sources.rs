@@ -43,7 +43,8 @@ pub trait Receiver: Send + Sync {
     /// message was dropped on purpose). Called in the order of arrival; calls may overlap.
     ///
     /// # Errors
-    /// It cannot be taken now: the message is not acknowledged and comes again.
+    /// It was not taken. A fault that may pass: the message is not acknowledged and comes again. A
+    /// lasting one (too large, say): it is counted as lost and acknowledged.
     fn receive(&self, source: &SourceKey, trigger: Data) -> BoxFuture<Result<(), StepFault>>;
     /// A secret of the workspace.
     fn secret(&self, workspace: u16, name: &str) -> Option<Arc<str>>;
@@ -72,7 +73,7 @@ pub struct SourceState {
     pub taken: u64,
     /// Messages that should have been JSON and were not.
     pub unreadable: u64,
-    /// Messages of QoS 0 that could not be taken.
+    /// Messages that were not taken and do not come again: of QoS 0, or never acceptable.
     pub lost: u64,
     /// When the last message came.
     pub last_message_at: Option<Timestamp>,
@@ -120,15 +121,19 @@ impl SourceSpec {
             return Err(("kind", "is not mqtt.subscribe".to_owned()));
         };
         let raw = |name| kind.value_of(&step.fields, name).filter(|value| !value.is_null());
-        let text = |name: &'static str| raw(name).and_then(|value| value.as_str().map(str::to_owned));
+        let text =
+            |name: &'static str| raw(name).and_then(|value| value.as_str().map(str::to_owned));
         let bad = |name: &'static str, what: &str| (name, what.to_owned());
         let url = text("url").ok_or_else(|| bad("url", "is missing"))?;
         let tls = match text("tls_ca_pem") {
             None => Tls::System,
-            Some(pem) => Tls::Own(Arc::new(Trust::of_pem(&pem).map_err(|what| ("tls_ca_pem", what))?)),
+            Some(pem) => {
+                Tls::Own(Arc::new(Trust::of_pem(&pem).map_err(|what| ("tls_ca_pem", what))?))
+            }
         };
         let endpoint = Endpoint::of_broker(&url, &tls).map_err(|what| bad("url", what))?;
-        let filters = raw("filters").and_then(|value| value.as_array().cloned()).unwrap_or_default();
+        let filters =
+            raw("filters").and_then(|value| value.as_array().cloned()).unwrap_or_default();
         let filters: Option<Vec<String>> =
             filters.iter().map(|filter| filter.as_str().map(str::to_owned)).collect();
         let filters = filters.filter(|filters| (1..=100).contains(&filters.len()));
@@ -144,11 +149,12 @@ impl SourceSpec {
             Some("base64") => Form::Base64,
             Some(_) => return Err(bad("payload", "must be auto, json, text or base64")),
         };
-        let password = raw("password").map(|value| {
-            value.get("secret").and_then(Value::as_str).map(str::to_owned)
-        });
+        let password = raw("password")
+            .map(|value| value.get("secret").and_then(Value::as_str).map(str::to_owned));
         let password = match password {
-            Some(None) => return Err(bad("password", "must name a secret: {\"secret\": \"name\"}")),
+            Some(None) => {
+                return Err(bad("password", "must name a secret: {\"secret\": \"name\"}"));
+            }
             Some(Some(name)) => Some(name),
             None => None,
         };
@@ -216,7 +222,8 @@ impl Sources {
         before: Vec<String>,
     ) -> Result<(), StepFault> {
         let counts = Arc::new(Counts::default());
-        let old_filters = before.into_iter().filter(|filter| !spec.filters.contains(filter)).collect();
+        let old_filters =
+            before.into_iter().filter(|filter| !spec.filters.contains(filter)).collect();
         let source = Source {
             key: key.clone(),
             spec: spec.clone(),

@@ -18,7 +18,8 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 fn fields(port: u16, more: Value) -> Value {
-    let mut fields = j!({"url": format!("mqtt://127.0.0.1:{port}"), "topic": "plant/a", "value": 5});
+    let mut fields =
+        j!({"url": format!("mqtt://127.0.0.1:{port}"), "topic": "plant/a", "value": 5});
     for (name, value) in more.as_object().unwrap() {
         fields[name] = value.clone();
     }
@@ -46,7 +47,8 @@ async fn publishes_over_one_connection_and_waits_for_the_acknowledgement() {
     let bench = Bench::new();
     for qos in [0, 1, 2] {
         let more = j!({"qos": qos, "user": "u", "password": {"secret": "s1"}, "value": {"q": qos}});
-        let done = bench.run("mqtt.publish", fields(server.port, more), j!({"in": 1})).await.unwrap();
+        let done =
+            bench.run("mqtt.publish", fields(server.port, more), j!({"in": 1})).await.unwrap();
         assert_eq!(json(&done), j!({"in": 1}), "the input passes on");
     }
     eventually("all arrived", || payloads(&server.notes).len() == 3).await;
@@ -64,7 +66,10 @@ async fn publishes_over_one_connection_and_waits_for_the_acknowledgement() {
     manner.is_silent.store(true, Ordering::Relaxed);
     let more = j!({"user": "u", "password": {"secret": "s1"}});
     let time = Duration::from_millis(200);
-    let fault = bench.run_within("mqtt.publish", fields(server.port, more), j!({}), time).await.unwrap_err();
+    let fault = bench
+        .run_within("mqtt.publish", fields(server.port, more), j!({}), time)
+        .await
+        .unwrap_err();
     assert_eq!((fault.code, fault.is_transient), ("timeout", true), "{fault}");
 }
 
@@ -113,20 +118,34 @@ async fn refusals_last_and_garbage_is_told() {
         let fault = bench.run("mqtt.publish", fields(server.port, more), j!({})).await.unwrap_err();
         assert_eq!(fault.code, "bad_input", "{fault}");
     }
-    let http = crate::testing::server::serve(|mut stream: tokio::net::TcpStream, _: Notes<()>| async move {
-        tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad\r\n\r\n").await.ok()?;
-        std::future::pending().await
-    })
+    let http = crate::testing::server::serve(
+        |mut stream: tokio::net::TcpStream, _: Notes<()>| async move {
+            tokio::io::AsyncWriteExt::write_all(&mut stream, b"HTTP/1.1 400 Bad\r\n\r\n")
+                .await
+                .ok()?;
+            std::future::pending().await
+        },
+    )
     .await;
     let time = Duration::from_millis(300);
-    let fault = bench.run_within("mqtt.publish", fields(http.port, j!({})), j!({}), time).await.unwrap_err();
+    let fault = bench
+        .run_within("mqtt.publish", fields(http.port, j!({})), j!({}), time)
+        .await
+        .unwrap_err();
     assert!(fault.is_transient && ["bad_answer", "timeout"].contains(&fault.code), "{fault}");
     for url in ["http://x", "mqtt://", "mqtt://u:p@h", "mqtt://h:99999", "mqtt://h/x"] {
         let fields = j!({"url": url, "topic": "a"});
         assert!(bench.compile("mqtt.publish", fields).is_err(), "{url}");
     }
-    let stub = bench.stub("mqtt.publish", fields(server.port, j!({"password": {"secret": "s1"}, "user": "u"})), j!({}));
-    assert_eq!((&stub["topic"], &stub["value"], &stub["password"]), (&j!("plant/a"), &j!(5), &j!("<secret s1>")));
+    let stub = bench.stub(
+        "mqtt.publish",
+        fields(server.port, j!({"password": {"secret": "s1"}, "user": "u"})),
+        j!({}),
+    );
+    assert_eq!(
+        (&stub["topic"], &stub["value"], &stub["password"]),
+        (&j!("plant/a"), &j!(5), &j!("<secret s1>"))
+    );
 }
 
 /// Takes messages as a test wants.
@@ -190,7 +209,9 @@ async fn acknowledges_only_what_is_durable_and_in_order() {
     let bench = Bench::new();
     let taker = Arc::new(Taker { durable: Some(Semaphore::new(0)), ..Taker::default() });
     let sources = sources(&bench, &taker);
-    sources.start(key(), spec(server.port, j!({"user": "u", "password": {"secret": "s1"}}))).unwrap();
+    sources
+        .start(key(), spec(server.port, j!({"user": "u", "password": {"secret": "s1"}})))
+        .unwrap();
     eventually("all handed over", || taker.taken.lock().len() == 10).await;
     let is_ack = |packet: &Packet| matches!(packet, Packet::PubAck(_));
     assert_eq!(count(&server.notes, is_ack), 0, "none is durable yet");
@@ -198,19 +219,33 @@ async fn acknowledges_only_what_is_durable_and_in_order() {
     eventually("four acknowledged", || count(&server.notes, is_ack) == 4).await;
     taker.durable.as_ref().unwrap().add_permits(6);
     eventually("all acknowledged", || manner.outbox.lock().is_empty()).await;
-    let acks: Vec<u16> = server.notes.lock().iter().filter_map(|packet| match packet {
-        Packet::PubAck(ack) => Some(ack.pkid),
-        _ => None,
-    }).collect();
+    let acks: Vec<u16> = server
+        .notes
+        .lock()
+        .iter()
+        .filter_map(|packet| match packet {
+            Packet::PubAck(ack) => Some(ack.pkid),
+            _ => None,
+        })
+        .collect();
     assert_eq!(acks, (1..=10).collect::<Vec<_>>());
     let first = taker.taken.lock()[0].clone();
-    assert_eq!(first, j!({"topic": "plant/a", "payload": {"n": 1}, "json": {"n": 1}, "qos": 1, "retain": false}));
+    assert_eq!(
+        first,
+        j!({"topic": "plant/a", "payload": {"n": 1}, "json": {"n": 1}, "qos": 1, "retain": false})
+    );
     let state = sources.list().remove(0);
-    assert!(state.is_connected && state.taken == 10 && state.last_message_at.is_some(), "{state:?}");
+    assert!(
+        state.is_connected && state.taken == 10 && state.last_message_at.is_some(),
+        "{state:?}"
+    );
     match server.notes.lock().first().unwrap() {
         Packet::Connect(connect) => {
             assert!(!connect.clean_session);
-            assert_eq!((connect.client_id.as_str(), connect.login.as_ref().unwrap().password.as_str()), ("millrace-p-s", "value-of-s1"));
+            assert_eq!(
+                (connect.client_id.as_str(), connect.login.as_ref().unwrap().password.as_str()),
+                ("millrace-p-s", "value-of-s1")
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -244,7 +279,8 @@ async fn what_cannot_be_taken_comes_again() {
     assert_eq!(count(&server.notes, |packet| matches!(packet, Packet::PubAck(_))), 0);
     taker.fails.store(false, Ordering::Relaxed);
     eventually("all taken in the end", || manner.outbox.lock().is_empty()).await;
-    let numbers: Vec<_> = taker.taken.lock().iter().map(|taken| taken["json"]["n"].clone()).collect();
+    let numbers: Vec<_> =
+        taker.taken.lock().iter().map(|taken| taken["json"]["n"].clone()).collect();
     assert!(numbers.ends_with(&[j!(1), j!(2), j!(3)]), "{numbers:?}");
 }
 
@@ -274,14 +310,21 @@ async fn stopping_keeps_or_forgets_the_session() {
     let taker = Arc::new(Taker::default());
     let sources = sources(&bench, &taker);
     let connects = || -> Vec<bool> {
-        server.notes.lock().iter().filter_map(|packet| match packet {
-            Packet::Connect(connect) => Some(connect.clean_session),
-            _ => None,
-        }).collect()
+        server
+            .notes
+            .lock()
+            .iter()
+            .filter_map(|packet| match packet {
+                Packet::Connect(connect) => Some(connect.clean_session),
+                _ => None,
+            })
+            .collect()
     };
     let subscribed = |times| {
         let notes = Arc::clone(&server.notes);
-        eventually("subscribed", move || count(&notes, |p| matches!(p, Packet::Subscribe(_))) == times)
+        eventually("subscribed", move || {
+            count(&notes, |p| matches!(p, Packet::Subscribe(_))) == times
+        })
     };
     sources.start(key(), spec(server.port, j!({}))).unwrap();
     subscribed(1).await;
@@ -290,12 +333,20 @@ async fn stopping_keeps_or_forgets_the_session() {
     sources.start(key(), spec(server.port, j!({"filters": ["other/#"]}))).unwrap();
     subscribed(2).await;
     assert_eq!(connects(), [false, false]);
-    assert_eq!(count(&server.notes, |packet| matches!(packet, Packet::Unsubscribe(u) if u.topics == ["plant/#"])), 1);
+    assert_eq!(
+        count(
+            &server.notes,
+            |packet| matches!(packet, Packet::Unsubscribe(u) if u.topics == ["plant/#"])
+        ),
+        1
+    );
     sources.stop(&key(), Ending::Forget);
     eventually("forgotten", || connects() == [false, false, true]).await;
     assert!(sources.list().is_empty());
-    let mut bad = j!({"kind": "mqtt.subscribe", "fields": {"url": "mqtt://h", "filters": ["a/#/b"]}});
-    let read = |value: &Value| SourceSpec::read("p", "s", &serde_json::from_value(value.clone()).unwrap());
+    let mut bad =
+        j!({"kind": "mqtt.subscribe", "fields": {"url": "mqtt://h", "filters": ["a/#/b"]}});
+    let read =
+        |value: &Value| SourceSpec::read("p", "s", &serde_json::from_value(value.clone()).unwrap());
     assert_eq!(read(&bad).unwrap_err().0, "filters");
     bad["fields"]["filters"] = j!([]);
     assert_eq!(read(&bad).unwrap_err().0, "filters");
@@ -310,10 +361,17 @@ impl Mosquitto {
     fn start(port: u16, dir: &std::path::Path) -> Option<Self> {
         let config = dir.join("mosquitto.conf");
         let text = format!("listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\n");
-        std::io::Write::write_all(&mut std::fs::File::create(&config).ok()?, text.as_bytes()).ok()?;
+        std::io::Write::write_all(&mut std::fs::File::create(&config).ok()?, text.as_bytes())
+            .ok()?;
         let program = ["/usr/sbin/mosquitto", "mosquitto"].into_iter();
         let mut started = program.filter_map(|program| {
-            Command::new(program).arg("-c").arg(&config).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
+            Command::new(program)
+                .arg("-c")
+                .arg(&config)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .ok()
         });
         started.next().map(Self)
     }
@@ -340,7 +398,10 @@ async fn speaks_with_mosquitto_and_outlives_its_restart() {
     sources.start(key(), spec(port, j!({"qos": 2}))).unwrap();
     eventually("subscribed", || sources.list()[0].is_connected).await;
     for qos in [0, 1, 2] {
-        bench.run("mqtt.publish", fields(port, j!({"qos": qos, "value": qos})), j!({})).await.unwrap();
+        bench
+            .run("mqtt.publish", fields(port, j!({"qos": qos, "value": qos})), j!({}))
+            .await
+            .unwrap();
     }
     eventually("all three came", || taker.taken.lock().len() == 3).await;
     let qos: Vec<_> = taker.taken.lock().iter().map(|taken| taken["qos"].clone()).collect();
@@ -350,5 +411,6 @@ async fn speaks_with_mosquitto_and_outlives_its_restart() {
     bench.run("mqtt.publish", fields(port, j!({"value": "back"})), j!({})).await.unwrap();
     eventually("subscribed again", || sources.list()[0].is_connected).await;
     bench.run("mqtt.publish", fields(port, j!({"value": "again"})), j!({})).await.unwrap();
-    eventually("it came", || taker.taken.lock().iter().any(|taken| taken["payload"] == "again")).await;
+    eventually("it came", || taker.taken.lock().iter().any(|taken| taken["payload"] == "again"))
+        .await;
 }

@@ -1,3 +1,5 @@
+//! Addresses in all spellings against the rules.
+
 use super::*;
 
 fn judge(policy: &Policy, host: &str, address: &str) -> Result<(), Rule> {

@@ -131,7 +131,8 @@ pub(super) fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let before = groups.iter().take_while(|group| **group == 0).count();
     let after = groups.iter().rev().take_while(|group| **group == 0).count();
     let kept = groups.get(before..groups.len().saturating_sub(after)).unwrap_or_default();
-    let weight = i64::try_from((whole.len() + padding) / 4).ok()? - 1 - i64::try_from(before).ok()?;
+    let weight =
+        i64::try_from((whole.len() + padding) / 4).ok()? - 1 - i64::try_from(before).ok()?;
     let weight = if kept.is_empty() { 0 } else { i16::try_from(weight).ok()? };
     let scale = u16::try_from(fraction.len()).ok()?;
     let mut bytes = head(u16::try_from(kept.len()).ok()?, weight, sign, scale);
@@ -148,8 +149,19 @@ mod tests {
     #[test]
     fn digits_read_back_as_they_were() {
         for text in [
-            "0", "1", "-1", "9999", "10000", "123456789", "12.50", "0.0001", "-0.00000001",
-            "100000000.00000001", "99999999999999999999999999.99", "0.10", "10000.0001",
+            "0",
+            "1",
+            "-1",
+            "9999",
+            "10000",
+            "123456789",
+            "12.50",
+            "0.0001",
+            "-0.00000001",
+            "100000000.00000001",
+            "99999999999999999999999999.99",
+            "0.10",
+            "10000.0001",
             "1234567890123456789012345678901234567890",
         ] {
             let bytes = bytes_of(text).unwrap();
@@ -179,8 +191,14 @@ mod tests {
 
     #[test]
     fn refuses_bytes_that_are_none() {
-        for bytes in [&[][..], &[0, 1], &[0, 1, 0, 0, 0, 0, 0, 0], &[0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0xff],
-            &[0, 0, 0x7f, 0xff, 0, 0, 0, 0], &[0, 0, 0, 0, 0x12, 0x34, 0, 0]] {
+        for bytes in [
+            &[][..],
+            &[0, 1],
+            &[0, 1, 0, 0, 0, 0, 0, 0],
+            &[0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0xff],
+            &[0, 0, 0x7f, 0xff, 0, 0, 0, 0],
+            &[0, 0, 0, 0, 0x12, 0x34, 0, 0],
+        ] {
             assert_eq!(data_of(bytes), None, "{bytes:?}");
         }
     }

@@ -127,7 +127,8 @@ impl Postgres {
                 }
                 Ok(Ok(mut connection)) => {
                     if login.is_read_only {
-                        set(&mut connection, "SET default_transaction_read_only = on".to_owned()).await?;
+                        set(&mut connection, "SET default_transaction_read_only = on".to_owned())
+                            .await?;
                     }
                     let mut session = Session { connection };
                     session.limit_time(until).await?;
@@ -385,9 +386,10 @@ fn fault_of(error: &sqlx::Error) -> StepFault {
         sqlx::Error::Tls(error) => {
             StepFault::passing("tls", format!("no TLS with the database: {error}"))
         }
-        sqlx::Error::Protocol(what) => {
-            StepFault::passing("bad_answer", format!("the server does not answer as PostgreSQL: {what}"))
-        }
+        sqlx::Error::Protocol(what) => StepFault::passing(
+            "bad_answer",
+            format!("the server does not answer as PostgreSQL: {what}"),
+        ),
         other => StepFault::lasting("answer", format!("the database cannot be used: {other}")),
     }
 }

@@ -18,7 +18,6 @@
 //! (out of range, a fraction into an integer) is refused.
 
 use super::{decimal, time};
-use millrace_engine::json;
 use millrace_flow::Data;
 
 /// A type of PostgreSQL, as far as it matters here.
@@ -98,7 +97,9 @@ pub(super) fn decode(bytes: &[u8], shape: &Shape) -> Result<Data, String> {
         }
         Shape::Float8 => Ok(Data::Float(f64::from_be_bytes(fixed(bytes).ok_or_else(broken)?))),
         Shape::Numeric => decimal::data_of(bytes).ok_or_else(broken),
-        Shape::Text => std::str::from_utf8(bytes).map(|text| Data::Text(text.into())).map_err(|_| broken()),
+        Shape::Text => {
+            std::str::from_utf8(bytes).map(|text| Data::Text(text.into())).map_err(|_| broken())
+        }
         Shape::Bytea => text(hex(bytes)),
         Shape::Uuid => {
             let number = u128::from_be_bytes(fixed(bytes).ok_or_else(broken)?);
@@ -138,8 +139,8 @@ pub(super) fn decode(bytes: &[u8], shape: &Shape) -> Result<Data, String> {
 }
 
 fn json_data(bytes: &[u8]) -> Result<Data, String> {
-    let value = serde_json::from_slice(bytes).map(|value| json::data_of(&value));
-    value.map_err(|error| format!("the server sent JSON that cannot be read: {error}"))
+    Data::from_json_bytes(bytes)
+        .map_err(|error| format!("the server sent JSON that cannot be read: {error}"))
 }
 
 fn fixed<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
@@ -248,7 +249,8 @@ pub(super) fn encode(data: &Data, shape: &Shape) -> Result<Option<Vec<u8>>, Stri
         Shape::Text => crate::fields::bytes_of(data),
         Shape::Bytea => unhex(text(data).ok_or_else(wrong)?).ok_or_else(wrong)?,
         Shape::Uuid => {
-            let digits: String = text(data).ok_or_else(wrong)?.chars().filter(|c| *c != '-').collect();
+            let digits: String =
+                text(data).ok_or_else(wrong)?.chars().filter(|c| *c != '-').collect();
             unhex(&digits).filter(|bytes| bytes.len() == 16).ok_or_else(wrong)?
         }
         Shape::Date => {
@@ -306,7 +308,9 @@ fn whole(data: &Data) -> Option<i64> {
         Data::Int(int) => Some(*int),
         Data::UInt(uint) => i64::try_from(*uint).ok(),
         #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
-        Data::Float(float) => (float.fract() == 0.0 && float.abs() <= EXACT).then_some(*float as i64),
+        Data::Float(float) => {
+            (float.fract() == 0.0 && float.abs() <= EXACT).then_some(*float as i64)
+        }
         Data::Text(text) => text.trim().parse().ok(),
         _ => None,
     }
@@ -332,7 +336,8 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) {
         return None;
     }
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digit =
+        |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     text.as_bytes()
         .chunks_exact(2)
         .map(|pair| match pair {
@@ -343,9 +348,7 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 }
 
 fn json_bytes(data: &Data) -> Vec<u8> {
-    let mut text = String::new();
-    json::write(data, &mut text);
-    text.into_bytes()
+    data.to_json_text().into_bytes()
 }
 
 fn array_bytes(items: &[Data], of: &Shape, number: u32) -> Result<Vec<u8>, String> {
@@ -362,7 +365,8 @@ fn array_bytes(items: &[Data], of: &Shape, number: u32) -> Result<Vec<u8>, Strin
         match encode(item, of)? {
             None => bytes.extend_from_slice(&(-1_i32).to_be_bytes()),
             Some(value) => {
-                let size = i32::try_from(value.len()).map_err(|_| "an element is too long".to_owned())?;
+                let size =
+                    i32::try_from(value.len()).map_err(|_| "an element is too long".to_owned())?;
                 bytes.extend_from_slice(&size.to_be_bytes());
                 bytes.extend_from_slice(&value);
             }

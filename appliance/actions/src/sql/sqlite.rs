@@ -15,10 +15,10 @@ use crate::file::place::Place;
 use crate::limits::{COLUMNS_MAX, SQLITE_BUSY, SQLITE_CALLS_MAX};
 use millrace_engine::step::StepFault;
 use millrace_flow::{Data, Map};
+use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, ErrorCode, OpenFlags, Statement};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -135,8 +135,17 @@ fn open(place: &Place, is_query: bool) -> Result<Connection, StepFault> {
 /// What a statement may do: everything with the tables of its own file.
 fn authorize(context: AuthContext<'_>) -> Authorization {
     const READABLE: [&str; 12] = [
-        "application_id", "foreign_key_list", "foreign_keys", "index_info", "index_list",
-        "index_xinfo", "integrity_check", "quick_check", "table_info", "table_list", "table_xinfo",
+        "application_id",
+        "foreign_key_list",
+        "foreign_keys",
+        "index_info",
+        "index_list",
+        "index_xinfo",
+        "integrity_check",
+        "quick_check",
+        "table_info",
+        "table_list",
+        "table_xinfo",
         "user_version",
     ];
     const SETTABLE: [&str; 3] = ["application_id", "foreign_keys", "user_version"];
@@ -145,7 +154,8 @@ fn authorize(context: AuthContext<'_>) -> Authorization {
         AuthAction::Pragma { pragma_name, pragma_value } => {
             let name = pragma_name.to_ascii_lowercase();
             // Some take the name of a table or index as their value.
-            let is_about = name.ends_with("_list") || name.contains("info") || name.ends_with("check");
+            let is_about =
+                name.ends_with("_list") || name.contains("info") || name.ends_with("check");
             READABLE.contains(&name.as_str())
                 && (pragma_value.is_none() || is_about || SETTABLE.contains(&name.as_str()))
         }
@@ -179,7 +189,9 @@ fn bind(statement: &mut Statement<'_>, parameters: &[Data]) -> Result<(), StepFa
                 .strip_prefix(['$', '?'])
                 .and_then(|digits| digits.parse().ok())
                 .filter(|number| *number > 0)
-                .ok_or_else(|| bad(format!("the parameter {name} has no number: write $1, $2, ...")))?,
+                .ok_or_else(|| {
+                    bad(format!("the parameter {name} has no number: write $1, $2, ..."))
+                })?,
         };
         highest = highest.max(number);
         let data = parameters.get(number - 1).ok_or_else(|| {
@@ -206,15 +218,15 @@ fn value_of(data: &Data) -> Result<Value, String> {
         Data::Float(float) if float.is_nan() => return Err("NaN cannot be stored".to_owned()),
         Data::Float(float) => Value::Real(*float),
         Data::Text(text) => Value::Text(text.to_string()),
-        Data::List(_) | Data::Map(_) => {
-            let mut text = String::new();
-            millrace_engine::json::write(data, &mut text);
-            Value::Text(text)
-        }
+        Data::List(_) | Data::Map(_) => Value::Text(data.to_json_text()),
     })
 }
 
-fn query(statement: &mut Statement<'_>, rows_max: usize, held: &mut Held) -> Result<Data, StepFault> {
+fn query(
+    statement: &mut Statement<'_>,
+    rows_max: usize,
+    held: &mut Held,
+) -> Result<Data, StepFault> {
     if !statement.readonly() {
         let message = "a query cannot change anything; use `sql.execute`";
         return Err(StepFault::lasting("bad_input", message));

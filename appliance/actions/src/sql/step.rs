@@ -86,11 +86,8 @@ fn postgres(reader: &mut Reader<'_, '_>, is_read_only: bool) -> Result<Driver, C
     let database = reader.needed_text("database")?;
     let user = reader.needed_text("user")?;
     let password = reader.secret("password")?;
-    let words = [
-        ("verify", Security::Verify),
-        ("require", Security::Require),
-        ("off", Security::Off),
-    ];
+    let words =
+        [("verify", Security::Verify), ("require", Security::Require), ("off", Security::Off)];
     let security = reader.choice("tls", &words)?;
     let tls = if security == Security::Verify { reader.trust()? } else { Tls::Off };
     let endpoint = Endpoint { host: host.into(), port, tls };
@@ -140,9 +137,8 @@ impl Sql {
         else {
             return Ok(Task::Execute { lists: vec![list(values, "parameters")?] });
         };
-        let bad = || {
-            StepFault::lasting("bad_input", "the field `parameter_lists` is no list of lists")
-        };
+        let bad =
+            || StepFault::lasting("bad_input", "the field `parameter_lists` is no list of lists");
         let Data::List(lists) = lists else { return Err(bad()) };
         if lists.len() > LISTS_MAX {
             let message = format!("{} lists of parameters, {LISTS_MAX} at most", lists.len());

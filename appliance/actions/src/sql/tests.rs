@@ -5,7 +5,13 @@ use millrace_engine::step::StepFault;
 use serde_json::{Value, json as j};
 use std::time::Duration;
 
-async fn run(bench: &Bench, kind: &str, file: &str, sql: &str, rest: Value) -> Result<Value, StepFault> {
+async fn run(
+    bench: &Bench,
+    kind: &str,
+    file: &str,
+    sql: &str,
+    rest: Value,
+) -> Result<Value, StepFault> {
     let mut fields = j!({"driver": "sqlite", "file": file, "sql": sql});
     for (name, value) in rest.as_object().unwrap() {
         fields[name] = value.clone();
@@ -26,13 +32,20 @@ async fn sqlite_keeps_values_exactly() {
     let bench = Bench::new();
     change(&bench, "create table t (a, b, c, d, e, f)", j!([])).await.unwrap();
     let values = j!([9_007_199_254_740_993_i64, 0.1, "gr\u{fc}n'; drop table t; --", null, true, {"x": [1]}]);
-    let done = change(&bench, "insert into t values ($1, $2, $3, $4, $5, $6)", values).await.unwrap();
+    let done =
+        change(&bench, "insert into t values ($1, $2, $3, $4, $5, $6)", values).await.unwrap();
     assert_eq!(done, j!({"affected": 1}));
-    let done = rows(&bench, "select *, x'00ff' as g from t where a = ?1", j!([9_007_199_254_740_993_i64])).await.unwrap();
-    assert_eq!(done, j!({"rows": [{
+    let done =
+        rows(&bench, "select *, x'00ff' as g from t where a = ?1", j!([9_007_199_254_740_993_i64]))
+            .await
+            .unwrap();
+    assert_eq!(
+        done,
+        j!({"rows": [{
         "a": 9_007_199_254_740_993_i64, "b": 0.1, "c": "gr\u{fc}n'; drop table t; --", "d": null,
         "e": 1, "f": "{\"x\":[1]}", "g": "00ff",
-    }], "is_cut": false}));
+    }], "is_cut": false})
+    );
     // Numbered parameters mean their number, wherever they stand.
     let done = rows(&bench, "select $2 as x, $1 as y, $2 as z", j!([1, 2])).await.unwrap();
     assert_eq!(done["rows"][0], j!({"x": 2, "y": 1, "z": 2}));
@@ -53,7 +66,10 @@ async fn sqlite_lists_are_one_transaction() {
     let lists = j!({"parameter_lists": [[4], [null]]});
     let fault = run(&bench, "sql.execute", "plant.db", insert, lists).await.unwrap_err();
     assert_eq!((fault.code, fault.is_transient), ("answer", false), "{fault}");
-    assert_eq!(rows(&bench, "select count(*) as n from t", j!([])).await.unwrap()["rows"][0]["n"], 3);
+    assert_eq!(
+        rows(&bench, "select count(*) as n from t", j!([])).await.unwrap()["rows"][0]["n"],
+        3
+    );
 }
 
 #[tokio::test]
@@ -69,9 +85,13 @@ async fn sqlite_bounds_rows_and_time() {
     let fault = rows(&bench, large, j!([])).await.unwrap_err();
     assert_eq!(fault.code, "limit", "{fault}");
     // An endless statement ends in its time.
-    let endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
+    let endless =
+        "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
     let fields = j!({"driver": "sqlite", "file": "plant.db", "sql": endless});
-    let fault = bench.run_within("sql.query", fields, j!({}), Duration::from_millis(200)).await.unwrap_err();
+    let fault = bench
+        .run_within("sql.query", fields, j!({}), Duration::from_millis(200))
+        .await
+        .unwrap_err();
     assert_eq!((fault.code, fault.is_transient), ("timeout", true), "{fault}");
     assert_eq!(bench.pool.held_bytes(), 0);
 }
@@ -101,7 +121,10 @@ async fn sqlite_cannot_leave_its_file() {
     }
     let fault = rows(&bench, "insert into t values (1)", j!([])).await.unwrap_err();
     assert!(["bad_input", "answer"].contains(&fault.code), "{fault}");
-    assert_eq!(rows(&bench, "select count(*) as n from t", j!([])).await.unwrap()["rows"][0]["n"], 0);
+    assert_eq!(
+        rows(&bench, "select count(*) as n from t", j!([])).await.unwrap()["rows"][0]["n"],
+        0
+    );
     rows(&bench, "pragma table_info(t)", j!([])).await.unwrap();
     for file in ["../x.db", "/etc/x.db", "a/../../x.db", "file:x.db?mode=memory"] {
         let fault = run(&bench, "sql.query", file, "select 1", j!({})).await.unwrap_err();
@@ -119,7 +142,8 @@ async fn sqlite_follows_no_links() {
     std::os::unix::fs::symlink(&other, bench.folder.path().join("link.db")).unwrap();
     std::os::unix::fs::symlink(outside.path(), bench.folder.path().join("dir")).unwrap();
     for file in ["link.db", "dir/x.db"] {
-        let fault = run(&bench, "sql.execute", file, "create table t (a)", j!({})).await.unwrap_err();
+        let fault =
+            run(&bench, "sql.execute", file, "create table t (a)", j!({})).await.unwrap_err();
         assert_eq!(fault.code, "refused", "{file}: {fault}");
     }
     assert_eq!(std::fs::metadata(&other).unwrap().len(), 0);
@@ -139,22 +163,32 @@ async fn a_rehearsal_records_statement_and_parameters() {
 
 #[tokio::test]
 async fn postgres_that_is_none_is_told_apart() {
-    let garbage = crate::testing::server::serve(|mut stream: tokio::net::TcpStream, _: crate::testing::Notes<()>| async move {
-        use tokio::io::AsyncWriteExt;
-        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.ok()?;
-        std::future::pending().await
-    })
+    let garbage = crate::testing::server::serve(
+        |mut stream: tokio::net::TcpStream, _: crate::testing::Notes<()>| async move {
+            use tokio::io::AsyncWriteExt;
+            stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.ok()?;
+            std::future::pending().await
+        },
+    )
     .await;
     let bench = Bench::new();
-    let fields = |port: u16| j!({
-        "host": "127.0.0.1", "port": port, "database": "d", "user": "u", "tls": "off",
-        "password": {"secret": "s1"}, "sql": "select 1",
-    });
+    let fields = |port: u16| {
+        j!({
+            "host": "127.0.0.1", "port": port, "database": "d", "user": "u", "tls": "off",
+            "password": {"secret": "s1"}, "sql": "select 1",
+        })
+    };
     let run = async |port| {
-        bench.run_within("sql.query", fields(port), j!({}), Duration::from_millis(500)).await.unwrap_err()
+        bench
+            .run_within("sql.query", fields(port), j!({}), Duration::from_millis(500))
+            .await
+            .unwrap_err()
     };
     let fault = run(garbage.port).await;
-    assert!(["bad_answer", "timeout", "unreachable"].contains(&fault.code) && fault.is_transient, "{fault}");
+    assert!(
+        ["bad_answer", "timeout", "unreachable"].contains(&fault.code) && fault.is_transient,
+        "{fault}"
+    );
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let fault = run(free).await;
     assert_eq!((fault.code, fault.is_transient), ("unreachable", true), "{fault}");

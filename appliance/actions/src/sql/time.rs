@@ -40,8 +40,7 @@ fn infinite(is_high: bool, is_low: bool) -> Option<String> {
 pub(super) fn clock_text(micros: i64) -> String {
     let seconds = micros.div_euclid(1_000_000);
     let rest = micros.rem_euclid(1_000_000);
-    let mut text =
-        format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    let mut text = format!("{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60);
     if rest > 0 {
         text.push_str(&format!(".{rest:06}"));
         text.truncate(text.trim_end_matches('0').len());
@@ -52,7 +51,8 @@ pub(super) fn clock_text(micros: i64) -> String {
 /// An interval as ISO 8601: `P1Y2M3DT4H5M6.5S`.
 pub(super) fn interval_text(months: i32, days: i32, micros: i64) -> String {
     let mut text = String::from("P");
-    let parts = [(i64::from(months / 12), 'Y'), (i64::from(months % 12), 'M'), (i64::from(days), 'D')];
+    let parts =
+        [(i64::from(months / 12), 'Y'), (i64::from(months % 12), 'M'), (i64::from(days), 'D')];
     for (count, unit) in parts.into_iter().filter(|(count, _)| *count != 0) {
         text.push_str(&format!("{count}{unit}"));
     }
@@ -132,7 +132,8 @@ pub(super) fn parse_date(text: &str) -> Option<i32> {
 /// Microseconds of a time of day.
 pub(super) fn parse_clock(text: &str) -> Option<i64> {
     let time: jiff::civil::Time = text.parse().ok()?;
-    let seconds = i64::from(time.hour()) * 3_600 + i64::from(time.minute()) * 60 + i64::from(time.second());
+    let seconds =
+        i64::from(time.hour()) * 3_600 + i64::from(time.minute()) * 60 + i64::from(time.second());
     Some(seconds * 1_000_000 + i64::from(time.subsec_nanosecond()) / 1_000)
 }
 
@@ -163,9 +164,15 @@ mod tests {
             let micros = parse_timestamp_tz(text).unwrap();
             assert_eq!(timestamp_text(micros, "Z"), text);
         }
-        assert_eq!(parse_timestamp_tz("2026-11-30T18:14:32+01:00"), parse_timestamp_tz("2026-11-30T17:14:32Z"));
+        assert_eq!(
+            parse_timestamp_tz("2026-11-30T18:14:32+01:00"),
+            parse_timestamp_tz("2026-11-30T17:14:32Z")
+        );
         assert_eq!(parse_timestamp_tz("2026-11-30T18:14:32"), None, "a zone is needed");
-        assert_eq!(timestamp_text(parse_timestamp("2026-11-30T18:14:32").unwrap(), ""), "2026-11-30T18:14:32");
+        assert_eq!(
+            timestamp_text(parse_timestamp("2026-11-30T18:14:32").unwrap(), ""),
+            "2026-11-30T18:14:32"
+        );
         assert_eq!(from_epoch_millis(946_684_800_000.5), Some(500));
     }
 

@@ -1,3 +1,5 @@
+//! When the issue *target unreachable* comes and goes.
+
 use super::*;
 use millrace_supervisor::TestClock;
 

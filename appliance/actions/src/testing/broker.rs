@@ -97,7 +97,8 @@ fn answers(packet: Packet, manner: &Manner) -> Option<Vec<Packet>> {
             let codes = subscribe.filters.iter();
             let codes = codes.map(|filter| SubscribeReasonCode::Success(filter.qos)).collect();
             let ack = Packet::SubAck(SubAck::new(subscribe.pkid, codes));
-            let waiting = manner.outbox.lock().iter().cloned().map(Packet::Publish).collect::<Vec<_>>();
+            let waiting =
+                manner.outbox.lock().iter().cloned().map(Packet::Publish).collect::<Vec<_>>();
             std::iter::once(ack).chain(waiting).collect()
         }
         Packet::PubAck(ack) => {

@@ -87,7 +87,8 @@ async fn http_connection(
 
 /// An answer with a body.
 pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len())
+        .into_bytes()
 }
 
 /// An SMTP server that takes everything; its notes are the lines that it was sent.
@@ -117,7 +118,9 @@ pub(crate) async fn smtp(extensions: &'static str) -> Server<String> {
                     format!("250-test\r\n{extensions}250 8BITMIME\r\n")
                 }
                 (false, command) if command.contains("full@") => "452 mailbox full\r\n".to_owned(),
-                (false, command) if command.contains("nobody@") => "550 no such user\r\n".to_owned(),
+                (false, command) if command.contains("nobody@") => {
+                    "550 no such user\r\n".to_owned()
+                }
                 (false, "QUIT") => "221 bye\r\n".to_owned(),
                 (false, _) => "250 fine\r\n".to_owned(),
             };

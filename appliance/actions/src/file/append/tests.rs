@@ -1,3 +1,5 @@
+//! Appending, rotation, and every way out of the folder that must be closed.
+
 use super::*;
 use std::path::Path;
 
@@ -57,8 +59,24 @@ async fn appends_lines_and_creates_folders() {
 async fn refuses_names_that_lead_elsewhere() {
     let room = Room::new();
     for file in [
-        "", "/", "/etc/passwd", "..", "../x", "a/../../x", "a//b", "./a", "a/", "a\\b", "c:x",
-        "a\0b", "a\nb", "nul", "COM1.txt", "x.", "x ", " x",
+        "",
+        "/",
+        "/etc/passwd",
+        "..",
+        "../x",
+        "a/../../x",
+        "a//b",
+        "./a",
+        "a/",
+        "a\\b",
+        "c:x",
+        "a\0b",
+        "a\nb",
+        "nul",
+        "COM1.txt",
+        "x.",
+        "x ",
+        " x",
     ] {
         let fault = room.append(file, "x").await.unwrap_err();
         assert_eq!((fault.code, fault.is_transient), ("refused", false), "{file:?}");
@@ -112,7 +130,10 @@ async fn rotates_at_its_size_and_keeps_the_newest() {
         room.append_up_to("r.log", &format!("{number}{}", "x".repeat(40)), 100, 2).await.unwrap();
     }
     let first = |name: &str| read(room.path(&format!("allowed/{name}"))).chars().next();
-    assert_eq!((first("r.log"), first("r.log.1"), first("r.log.2")), (Some('8'), Some('6'), Some('4')));
+    assert_eq!(
+        (first("r.log"), first("r.log.1"), first("r.log.2")),
+        (Some('8'), Some('6'), Some('4'))
+    );
     assert!(!room.path("allowed/r.log.3").exists());
     assert!(read(room.path("allowed/r.log")).len() <= 100);
     // None kept: begins anew.

@@ -1,5 +1,8 @@
+//! Values there and back, what must be refused, and bytes that are none.
+
 use super::*;
 use Shape as S;
+use millrace_engine::json;
 
 fn round(data: Data, shape: &Shape) -> Data {
     decode(&encode(&data, shape).unwrap().unwrap(), shape).unwrap()
@@ -90,9 +93,28 @@ fn text_of_times_and_addresses() {
 #[test]
 fn no_bytes_of_a_server_make_it_panic() {
     let shapes = [
-        "BOOL", "INT2", "INT4", "INT8", "OID", "FLOAT4", "FLOAT8", "NUMERIC", "TEXT", "BYTEA",
-        "UUID", "DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ", "INTERVAL", "INET", "MACADDR", "JSON",
-        "JSONB", "VOID", "RECORD",
+        "BOOL",
+        "INT2",
+        "INT4",
+        "INT8",
+        "OID",
+        "FLOAT4",
+        "FLOAT8",
+        "NUMERIC",
+        "TEXT",
+        "BYTEA",
+        "UUID",
+        "DATE",
+        "TIME",
+        "TIMESTAMP",
+        "TIMESTAMPTZ",
+        "INTERVAL",
+        "INET",
+        "MACADDR",
+        "JSON",
+        "JSONB",
+        "VOID",
+        "RECORD",
     ];
     let mut seed = 88_172_645_463_325_252_u64;
     let mut random = move || {
