@@ -499,6 +499,7 @@ export function install(mask, natives) {
   for (const key of ownKeys(steps)) if (key !== ITERATOR) delete steps[key];
   delete Error.prepareStackTrace;
   delete Array.fromAsync;
+  delete JSON.rawJSON;
   delete RegExp.prototype.compile;
   // HTML of another age: each makes a text of any length.
   const tags = ['anchor', 'big', 'blink', 'bold', 'fixed', 'fontcolor', 'fontsize', 'italics', 'link', 'small',
