@@ -27,6 +27,8 @@ pub struct Config {
     pub run_redelivery: Duration,
     /// An unfinished run older than this is carried forward in the journal.
     pub carry_after: Duration,
+    /// ... if the journal's cursor is held back by so many records at least.
+    pub carry_records_min: u64,
     /// Shorter pauses are not written to the journal.
     pub durable_pause: Duration,
     /// Steps that one run may execute.
@@ -74,6 +76,7 @@ impl Config {
             parked_bytes_max: 64 * MIB,
             run_redelivery: Duration::from_secs(300),
             carry_after: Duration::from_secs(30),
+            carry_records_min: 100,
             durable_pause: Duration::from_secs(1),
             executions_max: 100_000,
             items_max: 100_000,

@@ -177,7 +177,12 @@ impl Hand {
 
     fn submit(&mut self) {
         let was_full = self.is_full;
-        match self.outbox.submit(&self.waker) {
+        // A worker does not wait for its commits, so nobody has to wake it for them.
+        let sent = match self.outbox.submit(Waker::noop()) {
+            Sent::Full => self.outbox.submit(&self.waker),
+            sent => sent,
+        };
+        match sent {
             Sent::Queued(_) | Sent::Empty => {
                 self.is_full = false;
                 self.collected = 0;

@@ -54,7 +54,7 @@ mod queue;
 mod queued;
 mod record;
 mod rehearse;
-mod report;
+pub mod report;
 mod run;
 pub mod script;
 pub mod services;

@@ -16,7 +16,7 @@ use crate::step::Step;
 use crate::trigger::{Cause, Trigger};
 use graph::Reach;
 use millrace_flow::Document;
-use millrace_flow::document::{self, OnError, Order, Retry, Settings};
+use millrace_flow::document::{self, OnError, Order, Overlap, Retry, Settings};
 use millrace_flow::kind::Group;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,8 @@ pub(crate) struct Plan {
     pub(crate) unit: Option<Compiled>,
     /// The expression of `in_order_by`.
     pub(crate) key: Option<crate::step::Field>,
-    /// Its runs run on one thread: it has scripts, or steps that keep state.
+    /// Its runs run on one thread: it has scripts, or steps that keep state, or it keeps order: the
+    /// effects of two threads would not come to the journal in the order of their runs.
     pub(crate) is_pinned: bool,
     /// Whether something asks for the outputs of steps by name.
     pub(crate) keeps_outputs: bool,
@@ -207,7 +208,7 @@ impl Planner<'_> {
             settings: document.settings.clone(),
             steps: steps.into(),
             triggers: triggers.into(),
-            is_pinned: compiled.is_some() || is_stateful || key.is_some(),
+            is_pinned: compiled.is_some() || is_stateful || is_keyed(&document.settings),
             unit: compiled,
             key,
             keeps_outputs,
@@ -290,6 +291,10 @@ impl Planner<'_> {
             faults.into_iter().map(fault).collect()
         })
     }
+}
+
+fn is_keyed(settings: &Settings) -> bool {
+    settings.order != Order::Parallel || settings.overlap != Overlap::Queue
 }
 
 /// Steps that open branches go on behind them at another port than the first.

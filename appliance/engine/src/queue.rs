@@ -83,6 +83,8 @@ pub(super) struct Inner {
     monos: BinaryHeap<Reverse<(Duration, RunId)>>,
     dropped: Vec<Dropped>,
     idle: Vec<bool>,
+    /// How many pipelines each worker alone runs.
+    homes: Vec<usize>,
 }
 
 impl Queue {
@@ -101,6 +103,7 @@ impl Queue {
                 monos: BinaryHeap::new(),
                 dropped: Vec::new(),
                 idle: vec![false; workers],
+                homes: vec![0; workers],
             }),
             bells: (0..workers).map(|_| Bell::default()).collect(),
         }
@@ -217,17 +220,38 @@ impl Inner {
                     lane.waiting = lane.waiting.saturating_sub(pipe.waiting);
                     lane.computing = lane.computing.saturating_sub(pipe.running);
                 }
-                pipe.redeploy(joining, self.config.workers);
+                // One that needs no home any more gives it up.
+                if let Some(home) = home.filter(|_| !joining.plan.is_pinned)
+                    && let Some(count) = self.homes.get_mut(home)
+                {
+                    *count = count.saturating_sub(1);
+                }
+                let home = home.filter(|_| joining.plan.is_pinned);
+                pipe.redeploy(joining);
+                pipe.home = home;
                 if let Some(lane) = self.lanes.get_mut(pipe.lane) {
                     lane.waiting += pipe.waiting;
                     lane.computing += pipe.running;
                 }
             }
             None => {
-                self.pipes.insert(number, Pipe::new(joining, self.config.workers));
+                self.pipes.insert(number, Pipe::new(joining));
             }
         }
+        self.find_home(number);
         self.list(number);
+    }
+
+    /// Gives a pipeline whose runs have to stay on one thread the worker with the fewest of them.
+    fn find_home(&mut self, number: u32) {
+        let Some(pipe) = self.pipes.get_mut(&number) else { return };
+        if pipe.home.is_none() && pipe.plan.is_pinned {
+            let least = self.homes.iter_mut().enumerate().min_by_key(|(_, count)| **count);
+            if let Some((worker, count)) = least {
+                *count += 1;
+                pipe.home = Some(worker);
+            }
+        }
     }
 
     /// Puts a pipeline into its lane if it has work and is not there.
@@ -265,7 +289,11 @@ impl Inner {
         let mut wake = Vec::new();
         let shared: usize = self.lanes.iter().map(|lane| lane.shared_count()).sum();
         // A single busy pipeline does not need every core for a handful of runs.
-        let mut wanted = shared;
+        let waiting: usize = self.lanes.iter().map(|lane| lane.waiting).sum();
+        let mut wanted = shared.max(waiting / RUNS_PER_WORKER * SHARED_PER_WORKER);
+        if shared == 0 {
+            wanted = 0;
+        }
         for (worker, idle) in self.idle.iter_mut().enumerate() {
             if !*idle {
                 continue;
@@ -281,6 +309,8 @@ impl Inner {
     }
 }
 
+/// So many waiting runs are left to one worker before a second one is woken.
+const RUNS_PER_WORKER: usize = 128;
 /// So many pipelines with work are left to one worker before a second one is woken.
 const SHARED_PER_WORKER: usize = 8;
 

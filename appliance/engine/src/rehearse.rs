@@ -457,3 +457,6 @@ fn last_of(fed: &Fed) -> Last {
 
 /// Longest wait for something that a rehearsal really asks the box.
 const ASK_MAX: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests;

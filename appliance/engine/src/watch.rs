@@ -257,7 +257,8 @@ impl Batch<'_> {
                         deployment.and_then(|deployment| watch.asked(&deployment, id.seq, asked));
                     watch.carried(id, queued, saved, seq.0);
                 } else {
-                    watch.books.carry(id, seq.0);
+                    let now = watch.now;
+                    watch.books.carry(id, seq.0, now);
                 }
             }
         }
@@ -390,9 +391,9 @@ impl Watch {
             *queued.saved.lock() = saved.map(Arc::from);
             recovering.put(queued);
             if is_known {
-                self.books.carry(id, seq);
+                self.books.carry(id, seq, self.now);
             } else {
-                self.books.carried_in(id, seq);
+                self.books.carried_in(id, seq, self.now);
             }
         }
     }

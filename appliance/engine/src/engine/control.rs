@@ -62,6 +62,9 @@ impl Engine {
         core.generation.fetch_add(1, Ordering::AcqRel);
         core.agenda.lock().forget(number);
         core.queue.leave(number, core.stage.clock.now());
+        for held in &core.held {
+            held.lock().forget.push(number);
+        }
         core.alarms.lock().forget(&core.stage.issues, number);
         core.clockwork.ring();
         true

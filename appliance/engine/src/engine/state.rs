@@ -97,7 +97,8 @@ impl Core {
     /// Carries old runs forward, so that the journal behind them may go.
     pub(crate) fn carry(&self, now: Timestamp, at: Duration) {
         let age = i64::try_from(self.stage.config.carry_after.as_nanos()).unwrap_or(i64::MAX);
-        let old = self.watch.lock().books.older_than(now.plus_nanos(-age));
+        let records = self.stage.config.carry_records_min;
+        let old = self.watch.lock().books.older_than(now.plus_nanos(-age), records);
         let Some(through) = old else { return };
         let mut bodies: Vec<(crate::queued::RunId, Vec<u8>)> = Vec::new();
         let mut bytes = 0;

@@ -103,7 +103,9 @@ fn a_run_that_waited_goes_on_where_it_stood() {
 
 #[test]
 fn old_runs_are_carried_forward_so_that_the_journal_may_go() {
-    let mut plant = Plant::new();
+    let mut config = crate::Config::new(1);
+    config.carry_records_min = 2;
+    let mut plant = Plant::with(config);
     plant.deploy(
         1,
         json!({
@@ -122,6 +124,10 @@ fn old_runs_are_carried_forward_so_that_the_journal_may_go() {
     plant.settle();
     let after = plant.move_cursor();
     assert!(after > before, "{after} > {before}");
+    let seen = plant.seen();
+    plant.advance(Duration::from_secs(60));
+    plant.settle();
+    assert_eq!(plant.seen(), seen, "a box at rest does not carry it again and again");
     // The record that triggered it is gone with everything up to the cursor.
     let mut plant = plant.crash();
     plant.advance(Duration::from_secs(3_600));
@@ -474,4 +480,53 @@ fn quality_below_the_lowest_starts_nothing() {
     }
     plant.settle();
     assert_eq!(plant.ints("out").len(), 1);
+}
+
+#[test]
+fn threads_work_it_off_in_order_and_end_when_told() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    const PIPELINES: u32 = 8;
+    const VALUES: i64 = 200;
+    let mut plant = Plant::with(crate::Config::new(3));
+    for number in 1..=PIPELINES {
+        let order = if number % 2 == 0 { "in_order" } else { "parallel" };
+        plant.deploy(
+            number,
+            json!({
+                "settings": { "order": order },
+                "steps": {
+                    "start": { "kind": "uns.subscribe", "fields": { "filters": [format!("in/{number}")] } },
+                    "publish": { "kind": "uns.publish", "fields": { "path": format!("out/{number}") } }
+                },
+                "wires": wires(&["start > publish"])
+            }),
+        );
+    }
+    let threads = plant.engine.run_threads().unwrap();
+    static IS_DONE: AtomicBool = AtomicBool::new(false);
+    for value in 0..VALUES {
+        for number in 1..=PIPELINES {
+            plant.device(&format!("in/{number}"), value);
+        }
+        plant.commit();
+    }
+    // Commits go on until all ends are durable; bounded by the count of turns.
+    for _ in 0..20_000 {
+        plant.commit();
+        if plant.engine.stats().open == 0 {
+            IS_DONE.store(true, Ordering::SeqCst);
+            break;
+        }
+        std::thread::yield_now();
+        let _is_rung = crate::queue::Bell::default().sleep(Duration::from_micros(200));
+    }
+    assert!(IS_DONE.load(Ordering::SeqCst), "{:?}", plant.engine.stats());
+    threads.stop();
+    for number in 1..=PIPELINES {
+        let mut values = plant.ints(&format!("out/{number}"));
+        if number % 2 != 0 {
+            values.sort_unstable();
+        }
+        assert_eq!(values, (0..VALUES).collect::<Vec<_>>(), "pipeline {number}");
+    }
 }

@@ -57,6 +57,11 @@ impl Lane {
         }
     }
 
+    /// Whether a worker may take a run.
+    pub(super) fn can(&self, worker: usize, slots: usize) -> bool {
+        self.computing < slots && self.first(worker).is_some()
+    }
+
     /// A pipeline that comes back does not make up for the time in which it wanted nothing.
     pub(super) fn least_used(&self) -> u64 {
         self.least

@@ -52,13 +52,13 @@ pub(super) struct Key {
 }
 
 impl Pipe {
-    pub(super) fn new(joining: &Joining, workers: usize) -> Self {
+    pub(super) fn new(joining: &Joining) -> Self {
         let plan = &joining.plan;
         Self {
             plan: Arc::clone(plan),
             counters: Arc::clone(&joining.counters),
             lane: lane_of(plan),
-            home: home_of(plan, workers),
+            home: None,
             resumed: VecDeque::new(),
             ready: VecDeque::new(),
             unkeyed: VecDeque::new(),
@@ -74,11 +74,10 @@ impl Pipe {
         }
     }
 
-    pub(super) fn redeploy(&mut self, joining: &Joining, workers: usize) {
+    pub(super) fn redeploy(&mut self, joining: &Joining) {
         self.plan = Arc::clone(&joining.plan);
         self.counters = Arc::clone(&joining.counters);
         self.lane = lane_of(&self.plan);
-        self.home = home_of(&self.plan, workers);
         self.held_until = None;
         self.is_leaving = false;
     }
@@ -116,11 +115,6 @@ fn lane_of(plan: &Plan) -> usize {
         Priority::Normal => 1,
         Priority::Low => 2,
     }
-}
-
-fn home_of(plan: &Plan, workers: usize) -> Option<usize> {
-    let count = u64::try_from(workers.max(1)).unwrap_or(1);
-    plan.is_pinned.then(|| usize::try_from(hash(&plan.number) % count).unwrap_or(0))
 }
 
 impl Inner {
@@ -260,7 +254,10 @@ impl Inner {
         });
         if is_left {
             self.unlist(number);
-            self.pipes.remove(&number);
+            let home = self.pipes.remove(&number).and_then(|pipe| pipe.home);
+            if let Some(count) = home.and_then(|home| self.homes.get_mut(home)) {
+                *count = count.saturating_sub(1);
+            }
         }
     }
 }

@@ -43,12 +43,30 @@ impl Queue {
     /// Takes a batch of one pipeline; the number of the pipeline, if there is work. Without work
     /// the worker counts as idle and will be rung for.
     pub(crate) fn take(&self, worker: usize, at: Duration, taken: &mut Vec<Taken>) -> Option<u32> {
+        // What is left may be enough for another worker.
+        self.change(|inner| {
+            let found = inner.take(worker, at, taken);
+            if let Some(idle) = inner.idle.get_mut(worker) {
+                *idle = false;
+            }
+            found
+        })
+        .or_else(|| self.rest(worker))
+    }
+
+    /// Nothing was found: the worker is idle from now on, unless something has just come.
+    fn rest(&self, worker: usize) -> Option<u32> {
         let mut inner = self.inner.lock();
-        let found = inner.take(worker, at, taken);
+        let slots = inner.config.slots_per_lane;
+        let has_work = inner.lanes.iter().any(|lane| lane.can(worker, slots));
         if let Some(idle) = inner.idle.get_mut(worker) {
-            *idle = found.is_none();
+            *idle = !has_work;
         }
-        found
+        drop(inner);
+        if has_work {
+            self.bells.get(worker).into_iter().for_each(super::Bell::ring);
+        }
+        None
     }
 
     /// Gives back what a worker took and did not begin, in its order.
@@ -93,7 +111,7 @@ impl Inner {
     fn take(&mut self, worker: usize, at: Duration, taken: &mut Vec<Taken>) -> Option<u32> {
         let slots = self.config.slots_per_lane;
         let threshold = self.config.starvation_threshold;
-        let can = |lane: &super::Lane| lane.computing < slots && lane.first(worker).is_some();
+        let can = |lane: &super::Lane| lane.can(worker, slots);
         let starved = self.lanes.iter().position(|lane| lane.passed_over >= threshold && can(lane));
         let chosen = starved.or_else(|| self.lanes.iter().position(can))?;
         let lane = self.lanes.get_mut(chosen)?;

@@ -67,19 +67,18 @@ impl Books {
     }
 
     /// A run is found again in this record from now on.
-    pub(super) fn carry(&mut self, id: RunId, seq: u64) {
+    pub(super) fn carry(&mut self, id: RunId, seq: u64, now: Timestamp) {
         let Some(needs) = self.needs.get_mut(&id) else { return };
         let old = std::mem::replace(needs, seq);
         // From now it is as old as the record, so that it is carried again only after a while.
-        let asked = self.window.back().map_or(Timestamp(0), |(_, _, asked)| *asked);
-        self.insert(seq, asked);
+        self.insert(seq, now);
         self.close(old);
     }
 
     /// A run that was triggered before what is known.
-    pub(super) fn carried_in(&mut self, id: RunId, seq: u64) {
+    pub(super) fn carried_in(&mut self, id: RunId, seq: u64, now: Timestamp) {
         self.needs.insert(id, seq);
-        self.insert(seq, Timestamp(0));
+        self.insert(seq, now);
     }
 
     pub(super) fn seen(&mut self, last: u64) {
@@ -95,8 +94,12 @@ impl Books {
         self.window.front().map_or(self.seen, |(seq, ..)| seq.saturating_sub(1))
     }
 
-    /// The last seq that an open run has needed since before a time.
-    pub(crate) fn older_than(&self, time: Timestamp) -> Option<u64> {
+    /// The last seq that an open run has needed since before a time, if the cursor is held back by
+    /// so many records at least.
+    pub(crate) fn older_than(&self, time: Timestamp, records: u64) -> Option<u64> {
+        if self.seen.saturating_sub(self.cursor()) < records {
+            return None;
+        }
         let old = self.window.iter().take_while(|(_, _, asked)| *asked < time);
         old.last().map(|(seq, ..)| *seq)
     }
@@ -138,9 +141,9 @@ mod tests {
         assert_eq!(books.cursor(), 11, "an end counts once");
         books.end(other);
         assert_eq!(books.cursor(), 14);
-        books.carry(id(15), 18);
+        books.carry(id(15), 18, Timestamp(5));
         assert_eq!(books.cursor(), 17);
-        books.carry(id(15), 20);
+        books.carry(id(15), 20, Timestamp(5));
         assert_eq!(books.cursor(), 19);
         books.end(id(15));
         assert_eq!((books.cursor(), books.open_count()), (20, 0));
