@@ -2,7 +2,7 @@
 //!
 //! **Invariants**
 //! - The window opens and closes by the clock, not by what the server did.
-//! - Up to 40,000 sends a second each leaves at its own time; above that the generator sleeps in
+//! - Up to 25,000 sends a second each leaves at its own time; above that the generator sleeps in
 //!   whole steps of 100 us, because falling asleep and waking costs more than the time between two
 //!   sends. Its lag says how late that makes them.
 //! - The load ends early only when the server went away and the run is one that sends again.
@@ -26,7 +26,7 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// A first value that takes longer than this is counted.
 const LATE: Duration = Duration::from_secs(2);
 /// Events closer together than this are sent in steps.
-const DENSE_BELOW: Duration = Duration::from_micros(25);
+const DENSE_BELOW: Duration = Duration::from_micros(40);
 /// One such step.
 const STEP_NANOS: u64 = 100_000;
 const IDLE_POLL_NANOS: u64 = 20_000_000;
