@@ -98,7 +98,7 @@ impl Data {
             // Rust's debug form is the shortest that reads back, always with a point or exponent.
             Self::Float(value) if value.is_finite() => push(out, format_args!("{value:?}")),
             Self::Float(_) => out.push_str("null"),
-            Self::Text(text) => millrace_model::json::write_string(text, out),
+            Self::Text(text) => write_text(text, out),
             Self::List(list) => {
                 out.push('[');
                 for (at, item) in list.iter().enumerate() {
@@ -116,7 +116,7 @@ impl Data {
                     if !std::mem::take(&mut is_first) {
                         out.push(',');
                     }
-                    millrace_model::json::write_string(name, out);
+                    write_text(name, out);
                     out.push(':');
                     data.write_json(out);
                 }
@@ -155,6 +155,17 @@ impl Data {
             Self::Map(map) => map.iter().find_map(|(_, data)| data.json_loss()),
             _ => None,
         }
+    }
+}
+
+/// Appends a JSON string; most texts have nothing to escape and are copied whole.
+fn write_text(text: &str, out: &mut String) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        millrace_model::json::write_string(text, out);
     }
 }
 
