@@ -4,9 +4,8 @@
 //! its step and field where it has one.
 
 use crate::error::{ApiError, Result};
-use millrace_contract::v1::{DocumentChange, DocumentFault, PipelineDiff};
+use millrace_contract::v1::{DocumentFault, PipelineDiff};
 use millrace_flow::{Document, Fault, ParseFault, Severity};
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
@@ -64,40 +63,14 @@ fn no_document(fault: &ParseFault) -> ApiError {
 }
 
 /// What is different between two stored documents.
-pub(crate) fn diff(from: (u32, &Document), to: (u32, &Document)) -> PipelineDiff {
-    let value = |document: &Document| {
-        let mut document = document.clone();
-        document.layout.clear();
-        serde_json::to_value(document).unwrap_or_default()
-    };
-    let mut changes = Vec::new();
-    compare("", Some(&value(from.1)), Some(&value(to.1)), &mut changes);
-    PipelineDiff { from: from.0, to: to.0, changes, layout_changed: from.1.layout != to.1.layout }
-}
-
-fn compare(
-    place: &str,
-    before: Option<&Value>,
-    after: Option<&Value>,
-    changes: &mut Vec<DocumentChange>,
-) {
-    match (before, after) {
-        (before, after) if before == after => {}
-        (Some(Value::Object(before)), Some(Value::Object(after))) => {
-            let mut names: Vec<_> = before.keys().chain(after.keys()).collect();
-            names.sort();
-            names.dedup();
-            for name in names {
-                let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
-                compare(&place, before.get(name), after.get(name), changes);
-            }
-        }
-        (before, after) => changes.push(DocumentChange {
-            place: place.to_owned(),
-            before: before.cloned(),
-            after: after.cloned(),
-        }),
-    }
+pub(crate) fn diff(from: (u32, &Document), to: (u32, &Document)) -> Result<PipelineDiff> {
+    let transaction = millrace_flow::diff(from.1, to.1);
+    let lines = millrace_flow::diff::lines(from.1, &transaction);
+    let edits: std::result::Result<_, _> =
+        transaction.edits.iter().map(serde_json::to_value).collect();
+    let edits =
+        edits.map_err(|error| ApiError::internal(&format!("an edit is not JSON: {error}")))?;
+    Ok(PipelineDiff { from: from.0, to: to.0, lines, edits })
 }
 
 /// Turns `steps.scale.timeout_ms` into step and field.
@@ -114,13 +87,13 @@ fn locate(path: &str) -> (Option<String>, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn document(change: impl FnOnce(&mut Value)) -> Box<RawValue> {
         let mut value = json!({
             "millrace": 1,
             "name": "a",
-            "steps": { "in": { "kind": "manual" }, "note": { "kind": "log", "fields": { "text": "x" } } },
+            "steps": { "in": { "kind": "manual" }, "note": { "kind": "log", "fields": { "message": "x" } } },
             "wires": [{ "from": "in", "to": "note" }],
         });
         change(&mut value);
@@ -158,19 +131,16 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_told_with_its_place_and_layout_apart() {
+    fn a_difference_is_told_in_lines_and_edits_and_the_layout_in_edits_alone() {
         let before = judge(&document(|_| ()), "a").map_err(ApiError::detail).unwrap().document;
         let mut after = Document::clone(&before);
         after.layout.insert("in".to_owned(), [3, 4]);
-        let moved = diff((1, &before), (2, &after));
-        assert!(moved.changes.is_empty() && moved.layout_changed, "{moved:?}");
+        let moved = diff((1, &before), (2, &after)).map_err(ApiError::detail).unwrap();
+        assert_eq!((moved.lines.len(), moved.edits.len()), (0, 1), "{moved:?}");
         let step = after.steps.get_mut("note").unwrap();
-        step.fields.insert("text".to_owned(), json!("y"));
-        after.steps.remove("in");
-        let changed = diff((1, &before), (2, &after));
-        let places: Vec<_> = changed.changes.iter().map(|row| row.place.as_str()).collect();
-        assert_eq!(places, ["steps.in", "steps.note.fields.text"]);
-        assert_eq!(changed.changes[1].after, Some(json!("y")));
-        assert!(changed.changes[0].after.is_none());
+        step.fields.insert("message".to_owned(), json!("y"));
+        let changed = diff((1, &before), (2, &after)).map_err(ApiError::detail).unwrap();
+        assert_eq!((changed.from, changed.to), (1, 2));
+        assert!(changed.lines[0].contains("step `note`, `message`"), "{changed:?}");
     }
 }

@@ -118,17 +118,17 @@ pub(crate) struct OptionalBody<T>(pub(crate) T);
 impl<S: Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        if !request.headers().contains_key(header::CONTENT_TYPE) {
-            return match read_body(request, LONG_BODY_BYTES_MAX).await?.is_empty() {
-                true => Ok(Self(T::default())),
-                false => {
-                    let message = "The body must be application/json.";
-                    Err(ApiError::new(ErrorCode::UnsupportedMediaType, message))
-                }
-            };
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let is_json = has_media_type(request.headers(), "application/json");
+        let bytes = read_body(request, LONG_BODY_BYTES_MAX).await?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
         }
-        LongBody::from_request(request, state).await.map(|LongBody(value)| Self(value))
+        if !is_json {
+            let message = "The body must be application/json.";
+            return Err(ApiError::new(ErrorCode::UnsupportedMediaType, message));
+        }
+        read_json(&bytes).map(Self)
     }
 }
 

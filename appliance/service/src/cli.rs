@@ -5,11 +5,15 @@
 
 mod check;
 mod client;
+mod issues;
 mod ledger;
 pub(crate) mod local;
+mod output;
+mod pipeline;
 mod query;
 mod replay;
 mod run;
+mod secret;
 mod status_line;
 mod tag;
 mod verify;
@@ -35,6 +39,7 @@ Examples:
   millrace run --demo
   millrace client add press-4 --publish 'press-4/#'
   millrace query raw main/press-4/temperature --from -1h --format csv
+  millrace pipeline import scale.json --deploy
   millrace replay pump.csv --path plant/pump --time datetime --separator ';' --retention keep";
 
 /// Under a heading of their own, so that they do not stand among a command's own options.
@@ -66,6 +71,15 @@ enum Verb {
     /// Asks for last values, raw history, or a range condensed for a chart.
     #[command(subcommand)]
     Query(query::QueryVerb),
+    /// Stores, deploys, tests and watches pipelines: what turns values into other values and acts.
+    #[command(subcommand)]
+    Pipeline(pipeline::PipelineVerb),
+    /// Sets, lists and removes secrets: passwords and tokens that pipelines use by name.
+    #[command(subcommand)]
+    Secret(secret::SecretVerb),
+    /// Lists, shows, sets and removes variables: what pipelines remember by name.
+    #[command(subcommand)]
+    Variable(secret::VariableVerb),
     /// Publishes a recording (CSV) as a device would, over MQTT.
     Replay(replay::ReplayArgs),
     /// Writes a small recording to try `replay` on.
@@ -75,8 +89,8 @@ enum Verb {
     },
     /// Shows that what was received adds up to what was stored and refused.
     Ledger(ledger::LedgerArgs),
-    /// Lists what is wrong now.
-    Issues,
+    /// Lists what is wrong now, and takes note of it.
+    Issues(issues::IssuesArgs),
     /// Checks all files of a data folder whose appliance is stopped.
     Verify,
     /// Tells the version.
@@ -92,10 +106,13 @@ pub(crate) fn run() -> anyhow::Result<()> {
         Verb::Client(verb) => client::run(&place, verb),
         Verb::Tag(verb) => tag::run(&place, verb),
         Verb::Query(verb) => query::run(&place, verb),
+        Verb::Pipeline(verb) => pipeline::run(&place, verb),
+        Verb::Secret(verb) => secret::run(&place, verb),
+        Verb::Variable(verb) => secret::run_variable(&place, verb),
         Verb::Replay(args) => replay::run(&place, &args),
         Verb::SampleRecording { file } => replay::sample(&file),
         Verb::Ledger(args) => ledger::run(&place, &args),
-        Verb::Issues => ledger::issues(&place),
+        Verb::Issues(args) => issues::run(&place, args),
         Verb::Verify => verify::run(&place),
         Verb::Version => {
             writeln!(std::io::stdout(), "millrace {}", env!("CARGO_PKG_VERSION"))?;

@@ -7,6 +7,7 @@
 //! **Invariants**: nothing else in the appliance reads the environment or the file.
 
 mod environment;
+mod lenient;
 pub(crate) mod validate;
 
 use serde::{Deserialize, Serialize};
@@ -201,7 +202,7 @@ pub(crate) struct Runs {
 }
 
 /// What pipelines may reach outside of the box.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Actions {
     pub(crate) allow_hosts: Vec<String>,
@@ -333,25 +334,13 @@ impl Default for Pipelines {
 
 impl Default for Scripts {
     fn default() -> Self {
-        Self {
-            cpu_ms: 100,
-            memory_mib: 8,
-            output_kib: 1_024,
-            console_kib: 64,
-            warm_mib_max: 64,
-        }
+        Self { cpu_ms: 100, memory_mib: 8, output_kib: 1_024, console_kib: 64, warm_mib_max: 64 }
     }
 }
 
 impl Default for Runs {
     fn default() -> Self {
         Self { keep_h: 24, bytes_max_mib: 512 }
-    }
-}
-
-impl Default for Actions {
-    fn default() -> Self {
-        Self { allow_hosts: Vec::new(), folder: String::new() }
     }
 }
 
@@ -377,20 +366,24 @@ impl Config {
                 )]
             })?,
         };
-        let from_file = Self::from_toml(&text).map_err(|fault| vec![fault])?;
+        let (from_file, mut faults) = lenient::read(&text);
         let mut config = from_file.clone();
-        let mut faults = environment::overlay(&mut config);
+        faults.extend(environment::overlay(&mut config));
         faults.extend(validate::faults(&config));
         if faults.is_empty() { Ok(Loaded { config, from_file, text }) } else { Err(faults) }
     }
 
+    /// Where in the text the reader of TOML stopped, and why.
+    fn fault_of(text: &str, error: &toml::de::Error) -> Fault {
+        let line = error.span().map_or(1, |span| {
+            text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1
+        });
+        Fault::new(format!("line {line}"), error.message().to_owned())
+    }
+
+    #[cfg(test)]
     fn from_toml(text: &str) -> Result<Self, Fault> {
-        toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| {
-                text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1
-            });
-            Fault::new(format!("line {line}"), error.message().to_owned())
-        })
+        toml::from_str(text).map_err(|error| Self::fault_of(text, &error))
     }
 }
 

@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time without a single byte after which a connection counts as dead.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// Entries asked for per page of a list.
-const PAGE: &str = "1000";
+pub(crate) const PAGE: &str = "1000";
 /// Clients asked for per page of the ledger.
 const LEDGER_PAGE: &str = "10000";
 
@@ -249,7 +249,7 @@ impl Client {
 }
 
 /// Turns "not found" into `None`.
-fn found<T>(result: Result<T>) -> Result<Option<T>> {
+pub(crate) fn found<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.code() == Some(v1::ErrorCode::NotFound) => Ok(None),
@@ -271,7 +271,7 @@ pub(crate) async fn check(response: Response) -> Result<Response> {
     }
 }
 
-async fn read<T: DeserializeOwned>(response: Response) -> Result<T> {
+pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<T> {
     parse(check(response).await?).await
 }
 
@@ -281,7 +281,7 @@ async fn parse<T: DeserializeOwned>(response: Response) -> Result<T> {
     serde_json::from_slice(&body).map_err(|source| Error::Foreign { status, source: Some(source) })
 }
 
-async fn bytes(mut response: Response) -> Result<Vec<u8>> {
+pub(crate) async fn bytes(mut response: Response) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
         body.extend_from_slice(&chunk);

@@ -10,7 +10,9 @@
 mod client;
 mod error;
 mod history;
+mod pipelines;
 
 pub use client::Client;
 pub use error::{Error, Result};
 pub use history::{RawPages, RawQuery};
+pub use pipelines::RunsQuery;

@@ -26,8 +26,8 @@ pub use live::{FromClient, ToClient};
 pub use page::Page;
 pub use person::{NewPerson, Person, Role};
 pub use pipeline::{
-    Activity, Deployment, DocumentChange, DocumentFault, NewDeployment, NewRevision, Note,
-    Pipeline, PipelineDiff, Revision, Running, RunningTrigger, SavedRevision, StoredRevision,
+    Activity, Deployment, DocumentFault, NewDeployment, NewRevision, Note, Pipeline, PipelineDiff,
+    Revision, Running, RunningTrigger, SavedRevision, StoredRevision,
 };
 pub use run::{
     Item, NewRun, Run, RunDetail, RunFault, RunLine, RunStatus, RunStep, StartedRun, StepStatus,

@@ -256,7 +256,7 @@ pub(crate) async fn diff(
     let documents = (document::stored(&from.text)?, document::stored(&to.text)?);
     let (before, after) = (&documents.0, &documents.1);
     let numbers = (from.revision.revision, to.revision.revision);
-    Ok(Json(document::diff((numbers.0, before), (numbers.1, after))))
+    Ok(Json(document::diff((numbers.0, before), (numbers.1, after))?))
 }
 
 /// Lets a revision run, at once and as a whole: what ran before stops where the new one starts.

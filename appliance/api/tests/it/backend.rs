@@ -37,6 +37,7 @@ pub(crate) struct Fake {
     /// From this page on a part is missing.
     pub(crate) incomplete_from_page: AtomicUsize,
     pub(crate) raw_pages: AtomicUsize,
+    pub(crate) pipelines: crate::pipelines::fake::Pipelines,
 }
 
 pub(crate) fn client(number: u32, id: &str) -> ApiClient {
@@ -94,6 +95,7 @@ impl Fake {
             fails_at_page: AtomicUsize::new(0),
             incomplete_from_page: AtomicUsize::new(usize::MAX),
             raw_pages: AtomicUsize::new(0),
+            pipelines: crate::pipelines::fake::Pipelines::default(),
         }
     }
 
@@ -124,7 +126,7 @@ fn token(text: &str) -> Token {
     Token { access_token: text.to_owned(), expires_in: Duration::from_secs(3_600) }
 }
 
-fn done<T: Send + 'static>(result: Result<T, Fault>) -> BoxFuture<Result<T, Fault>> {
+pub(crate) fn done<T: Send + 'static>(result: Result<T, Fault>) -> BoxFuture<Result<T, Fault>> {
     Box::pin(std::future::ready(result))
 }
 
@@ -447,5 +449,9 @@ impl Backend for Fake {
     ) -> Result<LiveGuard, Fault> {
         self.sinks.lock().push((filters.to_vec(), sink));
         Ok(Box::new(Unsubscribe(Arc::clone(&self.sinks))))
+    }
+
+    fn pipelines(&self) -> &dyn PipelineBackend {
+        self
     }
 }

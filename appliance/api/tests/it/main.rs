@@ -16,6 +16,8 @@ mod oauth;
 #[cfg(test)]
 mod openapi;
 #[cfg(test)]
+mod pipelines;
+#[cfg(test)]
 mod raw;
 #[cfg(test)]
 mod roles;

@@ -44,7 +44,10 @@ fn describes_every_endpoint_and_nothing_else() {
             described.push(format!("{} {path}", method.to_uppercase()));
         }
     }
-    let text = |endpoint: &millrace_api::Endpoint| format!("{} {}", endpoint.method, endpoint.path);
+    // OpenAPI has no word for a parameter of several levels.
+    let path = |endpoint: &millrace_api::Endpoint| endpoint.path.replace("{*", "{");
+    let text =
+        |endpoint: &millrace_api::Endpoint| format!("{} {}", endpoint.method, path(endpoint));
     let mut listed: Vec<String> = ENDPOINTS.iter().map(text).collect();
     described.sort();
     listed.sort();

@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::local::{self, Appliance};
+use super::output::Output;
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use millrace_contract::v1;
@@ -12,11 +13,13 @@ use std::io::Write as _;
 pub(super) enum ClientVerb {
     /// Adds a client and shows its secret, this once.
     Add(AddArgs),
-    /// Lists clients.
+    /// Lists clients, those that are in force.
     List {
-        /// One JSON object a line.
+        /// Also those that were revoked.
         #[arg(long)]
-        json: bool,
+        all: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// Revokes a client: cuts it off and refuses its tokens at once, for good.
     Revoke {
@@ -51,9 +54,8 @@ pub(super) struct AddArgs {
     /// How many to add: NAME-1, NAME-2, ...
     #[arg(long, default_value_t = 1)]
     count: u32,
-    /// One JSON object a line.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(super) fn run(place: &Place, verb: ClientVerb) -> anyhow::Result<()> {
@@ -61,7 +63,7 @@ pub(super) fn run(place: &Place, verb: ClientVerb) -> anyhow::Result<()> {
     local::block_on(async {
         match verb {
             ClientVerb::Add(args) => add(&appliance, args).await,
-            ClientVerb::List { json } => list(&appliance, json).await,
+            ClientVerb::List { all, output } => list(&appliance, all, output).await,
             ClientVerb::Revoke { id } => {
                 appliance.api.revoke_client(&id).await.with_context(|| format!("revoke {id}"))?;
                 writeln!(std::io::stdout(), "Revoked {id}.")?;
@@ -87,7 +89,7 @@ async fn add(appliance: &Appliance, args: AddArgs) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for made in created.clients {
         let (client, secret) = (made.client, made.secret);
-        if args.json {
+        if args.output.is_json() {
             let line = serde_json::json!({ "id": client.id, "secret": secret });
             writeln!(out, "{line}")?;
             continue;
@@ -104,7 +106,7 @@ async fn add(appliance: &Appliance, args: AddArgs) -> anyhow::Result<()> {
             )?;
         }
     }
-    if !args.json {
+    if !args.output.is_json() {
         writeln!(
             std::io::stderr(),
             "The secret is shown this once; the appliance keeps only a hash."
@@ -119,11 +121,14 @@ async fn add(appliance: &Appliance, args: AddArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn list(appliance: &Appliance, json: bool) -> anyhow::Result<()> {
+async fn list(appliance: &Appliance, all: bool, output: Output) -> anyhow::Result<()> {
     let clients = appliance.api.clients().await.context("list the clients")?;
     let mut out = std::io::stdout().lock();
     for client in clients {
-        if json {
+        if client.revoked.is_some() && !all {
+            continue;
+        }
+        if output.is_json() {
             writeln!(out, "{}", serde_json::to_string(&client)?)?;
             continue;
         }

@@ -1,7 +1,8 @@
-//! `millrace ledger` and `millrace issues`: does it add up, and what is wrong.
+//! `millrace ledger`: does it add up.
 
 use super::Place;
 use super::local::{self, Appliance};
+use super::output::Output;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use millrace_contract::v1::Counts;
@@ -13,9 +14,8 @@ pub(super) struct LedgerArgs {
     /// Also each client.
     #[arg(long)]
     clients: bool,
-    /// As one JSON object.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub(super) fn run(place: &Place, args: &LedgerArgs) -> anyhow::Result<()> {
@@ -23,7 +23,7 @@ pub(super) fn run(place: &Place, args: &LedgerArgs) -> anyhow::Result<()> {
     let ledger =
         local::block_on(async { appliance.api.ledger().await.context("ask for the ledger") })?;
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if args.output.is_json() {
         writeln!(out, "{}", serde_json::to_string(&ledger)?)?;
     } else {
         writeln!(
@@ -57,19 +57,4 @@ fn line(name: &str, counts: &Counts) -> String {
         counts.in_flight,
         if counts.balanced { "  (balanced)" } else { "  DOES NOT BALANCE" }
     )
-}
-
-pub(super) fn issues(place: &Place) -> anyhow::Result<()> {
-    let appliance = Appliance::connect(place)?;
-    let issues =
-        local::block_on(async { appliance.api.issues().await.context("ask for the issues") })?;
-    let mut out = std::io::stdout().lock();
-    if issues.is_empty() {
-        writeln!(out, "Nothing is wrong.")?;
-    }
-    for issue in issues {
-        writeln!(out, "{:?} since {}: {}", issue.severity, issue.since, issue.what)?;
-        writeln!(out, "  effect: {}\n  remedy: {}", issue.effect, issue.remedy)?;
-    }
-    Ok(())
 }

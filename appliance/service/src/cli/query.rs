@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::local::{self, Appliance};
+use super::output::Output;
 use clap::{Args, Subcommand, ValueEnum};
 use std::io::Write as _;
 
@@ -13,9 +14,8 @@ pub(super) enum QueryVerb {
         /// WORKSPACE/PATH, one or several.
         #[arg(required = true)]
         topics: Vec<String>,
-        /// One JSON object a line.
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// Every sample of a topic in a time range, in the order of source time.
     Raw(RawArgs),
@@ -28,7 +28,7 @@ pub(super) enum QueryVerb {
 pub(super) struct RawArgs {
     /// WORKSPACE/PATH.
     topic: String,
-    /// From here: RFC 3339, an epoch number, or back from now: -1h, -15m, -7d.
+    /// From here: RFC 3339, a date, an epoch number, or back from now: -1h, -15m, -7d.
     #[arg(long, default_value = "-1h", allow_hyphen_values = true)]
     from: String,
     /// To here, not included.
@@ -38,6 +38,9 @@ pub(super) struct RawArgs {
     /// a line.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
+    /// The same as --format json.
+    #[arg(long)]
+    json: bool,
     /// At most so many samples; all when left out.
     #[arg(long)]
     limit: Option<u64>,
@@ -55,7 +58,7 @@ pub(super) enum Format {
 pub(super) struct RangeArgs {
     /// WORKSPACE/PATH.
     topic: String,
-    /// From here: RFC 3339, an epoch number, or back from now: -1h, -15m, -7d.
+    /// From here: RFC 3339, a date, an epoch number, or back from now: -1h, -15m, -7d.
     #[arg(long, default_value = "-1h", allow_hyphen_values = true)]
     from: String,
     /// To here, not included.
@@ -67,27 +70,30 @@ pub(super) struct RangeArgs {
     /// Form of the answer: lines of start,count,min,max,first,last, or one JSON object a line.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
+    /// The same as --format json.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run(place: &Place, verb: QueryVerb) -> anyhow::Result<()> {
     let appliance = Appliance::connect(place)?;
     local::block_on(async {
         match verb {
-            QueryVerb::Last { topics, json } => last(&appliance, &topics, json).await,
+            QueryVerb::Last { topics, output } => last(&appliance, &topics, output).await,
             QueryVerb::Raw(args) => raw(&appliance, &args).await,
             QueryVerb::Range(args) => range(&appliance, &args).await,
         }
     })
 }
 
-async fn last(appliance: &Appliance, topics: &[String], json: bool) -> anyhow::Result<()> {
+async fn last(appliance: &Appliance, topics: &[String], output: Output) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for topic in topics {
         let (workspace, path) = local::split_topic(topic)?;
         let found = appliance.api.last(workspace, &[path]).await;
         let found = local::about_topic(found, || format!("ask for {topic}"))?;
         for value in found {
-            if json {
+            if output.is_json() {
                 writeln!(out, "{}", serde_json::to_string(&value)?)?;
                 continue;
             }
@@ -118,7 +124,8 @@ async fn raw(appliance: &Appliance, args: &RawArgs) -> anyhow::Result<()> {
         limit: args.limit,
     };
     let mut out = std::io::stdout().lock();
-    let incomplete = match args.format {
+    let format = if args.json { Format::Json } else { args.format };
+    let incomplete = match format {
         Format::Csv => {
             local::about_topic(appliance.api.raw_csv(workspace, &query, &mut out).await, asking)?
         }
@@ -141,7 +148,7 @@ async fn range(appliance: &Appliance, args: &RangeArgs) -> anyhow::Result<()> {
     let answer = appliance.api.range(workspace, path, &args.from, &args.to, args.points).await;
     let answer = local::about_topic(answer, || format!("ask for {}", args.topic))?;
     let mut out = std::io::stdout().lock();
-    if args.format == Format::Json {
+    if args.json || args.format == Format::Json {
         for bucket in &answer.buckets {
             writeln!(out, "{}", serde_json::to_string(bucket)?)?;
         }

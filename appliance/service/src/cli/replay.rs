@@ -105,12 +105,21 @@ pub(super) fn run(place: &Place, args: &ReplayArgs) -> anyhow::Result<()> {
         let prefix =
             format!("{}/{}/_ingress/{}/{}", appliance.root, args.workspace, device.id, args.path);
         let sending = Sending { args, reading: &reading, survey: &survey, shift, rate, prefix };
+        let before = redelivered(&appliance, &device.id).await?;
         let outcome = sending.run(&device).await;
+        let after = redelivered(&appliance, &device.id).await?;
         if made {
             appliance.api.revoke_client(&device.id).await.context("revoke the replay's client")?;
         }
-        outcome?.report(&survey)
+        outcome?.report(&survey, after.saturating_sub(before))
     })
+}
+
+/// Values of a client that were in history already, as the ledger counts them.
+async fn redelivered(appliance: &Appliance, id: &str) -> anyhow::Result<u64> {
+    let ledger = appliance.api.ledger().await.context("ask for the ledger")?;
+    let row = ledger.clients.iter().find(|row| row.id == id);
+    Ok(row.map_or(0, |row| row.counts.redelivered))
 }
 
 impl ReplayArgs {
@@ -284,9 +293,14 @@ impl Sending<'_> {
 }
 
 impl Outcome {
-    fn report(&self, survey: &Survey) -> anyhow::Result<()> {
+    /// A value that history had already is acknowledged as any other; the ledger tells them apart.
+    fn report(&self, survey: &Survey, redelivered: u64) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
-        writeln!(out, "{} of {} values stored.", self.stored, survey.values)?;
+        let stored = self.stored.saturating_sub(redelivered);
+        writeln!(out, "{stored} of {} values stored.", survey.values)?;
+        if redelivered > 0 {
+            writeln!(out, "{redelivered} were in history already, with the same time and value.")?;
+        }
         if self.refused.is_empty() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::local::{self, Appliance};
+use super::output::Output;
 use clap::{Args, Subcommand};
 use millrace_contract::v1;
 use std::io::Write as _;
@@ -17,6 +18,8 @@ pub(super) enum TagVerb {
         /// Only topics whose path, unit or description contains this text.
         #[arg(long)]
         search: Option<String>,
+        #[command(flatten)]
+        output: Output,
     },
     /// Changes what a topic is.
     Set(SetArgs),
@@ -42,13 +45,20 @@ pub(super) fn run(place: &Place, verb: TagVerb) -> anyhow::Result<()> {
     let appliance = Appliance::connect(place)?;
     local::block_on(async {
         match verb {
-            TagVerb::List { topic, search } => list(&appliance, &topic, search.as_deref()).await,
+            TagVerb::List { topic, search, output } => {
+                list(&appliance, &topic, search.as_deref(), output).await
+            }
             TagVerb::Set(args) => set(&appliance, args).await,
         }
     })
 }
 
-async fn list(appliance: &Appliance, topic: &str, search: Option<&str>) -> anyhow::Result<()> {
+async fn list(
+    appliance: &Appliance,
+    topic: &str,
+    search: Option<&str>,
+    output: Output,
+) -> anyhow::Result<()> {
     let (workspace, prefix) = topic.split_once('/').unwrap_or((topic, ""));
     let mut after = None;
     let mut out = std::io::stdout().lock();
@@ -56,6 +66,10 @@ async fn list(appliance: &Appliance, topic: &str, search: Option<&str>) -> anyho
         let page = appliance.api.tags(workspace, prefix, search, after.as_deref()).await;
         let page = local::about_topic(page, || format!("list {topic}"))?;
         for tag in page.items {
+            if output.is_json() {
+                writeln!(out, "{}", serde_json::to_string(&tag)?)?;
+                continue;
+            }
             writeln!(
                 out,
                 "{workspace}/{}  {}  {}  {}",

@@ -64,6 +64,12 @@ pub(super) fn faults(config: &Config) -> Vec<Fault> {
             check.listener(key, address, None);
         }
     }
+    check.ports(&[
+        ("broker.listen", &config.broker.listen),
+        ("broker.tls_listen", &config.broker.tls_listen),
+        ("http.listen", &config.http.listen),
+        ("http.tls_listen", &config.http.tls_listen),
+    ]);
     let root = &config.broker.root;
     if millrace_model::topic::check_path(root).is_err() {
         check.fault("broker.root", format!("'{root}' is not a topic such as mr/v1"));
@@ -142,6 +148,27 @@ impl Check {
         }
     }
 
+    /// Two listeners on one port; port 0 is another one each time.
+    fn ports(&mut self, listeners: &[(&str, &str)]) {
+        let mut taken: Vec<(&str, SocketAddr)> = Vec::new();
+        for (key, text) in listeners {
+            let Ok(address) = parse_address(text) else { continue };
+            let meets = |other: &SocketAddr| {
+                let is_everywhere = |ip: IpAddr| ip.is_unspecified();
+                other.port() == address.port()
+                    && (other.ip() == address.ip()
+                        || is_everywhere(other.ip())
+                        || is_everywhere(address.ip()))
+            };
+            match taken.iter().find(|(_, other)| meets(other)) {
+                Some((other, _)) if address.port() != 0 => {
+                    self.fault(key, format!("{text} is the port of {other} already"));
+                }
+                _ => taken.push((key, address)),
+            }
+        }
+    }
+
     fn listener(&mut self, key: &str, address: &str, allowed: Option<(&str, bool)>) {
         match parse_address(address) {
             Err(what) => self.fault(key, what),
@@ -185,6 +212,26 @@ mod tests {
         };
         assert!(places(allowed).is_empty());
         assert_eq!(places(|c| c.http.listen = "192.168.1.5:80".to_owned()), ["http.listen"]);
+    }
+
+    #[test]
+    fn two_listeners_on_one_port_are_refused() {
+        assert_eq!(places(|c| c.http.listen = c.broker.listen.clone()), ["http.listen"]);
+        let everywhere = places(|config| {
+            config.broker.tls_listen = "0.0.0.0:8883".to_owned();
+            config.http.tls_listen = "127.0.0.1:8883".to_owned();
+        });
+        assert_eq!(everywhere, ["http.tls_listen"]);
+        let apart = places(|config| {
+            config.broker.tls_listen = "127.0.0.2:8883".to_owned();
+            config.http.tls_listen = "127.0.0.1:8883".to_owned();
+        });
+        assert!(apart.is_empty());
+        let given_by_the_system = places(|config| {
+            config.broker.listen = "127.0.0.1:0".to_owned();
+            config.http.listen = "127.0.0.1:0".to_owned();
+        });
+        assert!(given_by_the_system.is_empty());
     }
 
     #[test]

@@ -218,21 +218,10 @@ pub struct PipelineDiff {
     pub from: u32,
     /// The one after.
     pub to: u32,
-    /// What changed; none = nothing but the layout, or nothing at all.
-    pub changes: Vec<DocumentChange>,
-    /// Whether steps were moved on the drawing.
-    pub layout_changed: bool,
-}
-
-/// One difference between two documents.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct DocumentChange {
-    /// What it is about, as a path: `steps.scale.fields.value`, `wires`, `settings.order`.
-    pub place: String,
-    /// What stood there; absent = nothing did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Value>,
-    /// What stands there; absent = nothing does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Value>,
+    /// What changed, a line for each change; none = nothing but the layout, or nothing at all.
+    pub lines: Vec<String>,
+    /// The edits that lead from the one to the other, layout included, as the format describes
+    /// them.
+    #[schema(value_type = Vec<Object>)]
+    pub edits: Vec<Value>,
 }

@@ -1,0 +1,165 @@
+//! Trials without the plant: the test cases, and rehearsals over recorded history.
+
+use super::documents::{document, read};
+use super::{asked, shown, split};
+use crate::cli::local::Appliance;
+use crate::cli::output::{Output, json_line};
+use anyhow::{Context as _, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use millrace_contract::v1;
+use serde_json::value::RawValue;
+use std::io::Write as _;
+use std::path::Path;
+
+/// Steps of the progress bar.
+const BAR_STEPS: u64 = 1_000;
+
+/// What to test.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TestArgs {
+    /// A file, or a stored pipeline.
+    what: String,
+    /// The stored revision; the last one when left out.
+    #[arg(long)]
+    revision: Option<u32>,
+    /// Only the case of this name; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
+    /// The workspace of a file.
+    #[arg(long, default_value = "main")]
+    workspace: String,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What to rehearse.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RehearseArgs {
+    /// A file, or a stored pipeline.
+    what: String,
+    /// History from here: RFC 3339, a date, an epoch number, or back from now: -1h, -15m, -7d.
+    #[arg(long, allow_hyphen_values = true)]
+    from: String,
+    /// To here, not included.
+    #[arg(long, default_value = "now", allow_hyphen_values = true)]
+    to: String,
+    /// The stored revision; the last one when left out.
+    #[arg(long)]
+    revision: Option<u32>,
+    /// The workspace of a file.
+    #[arg(long, default_value = "main")]
+    workspace: String,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// The pipeline that a word names, and its document where the word is a file.
+struct Meant {
+    workspace: String,
+    name: String,
+    document: Option<Box<RawValue>>,
+}
+
+fn meant(what: &str, workspace: &str) -> anyhow::Result<Meant> {
+    let path = Path::new(what);
+    let is_file = what == "-" || path.is_file() || path.extension().is_some_and(|e| e == "json");
+    if !is_file {
+        let (workspace, name) = match what.contains('/') {
+            true => split(what),
+            false => (workspace, what),
+        };
+        let (workspace, name) = (workspace.to_owned(), name.to_owned());
+        return Ok(Meant { workspace, name, document: None });
+    }
+    let text = read(path)?;
+    let name = document(&text).with_context(|| what.to_owned())?.name;
+    let document = RawValue::from_string(text).with_context(|| format!("read {what}"))?;
+    Ok(Meant { workspace: workspace.to_owned(), name, document: Some(document) })
+}
+
+pub(super) async fn test(appliance: &Appliance, args: &TestArgs) -> anyhow::Result<()> {
+    let Meant { workspace, name, document } = meant(&args.what, &args.workspace)?;
+    let only = args.case.clone();
+    let request = v1::TestRequest { revision: args.revision, document, cases: None, only };
+    let testing = appliance.api.test_pipeline(&workspace, &name, &request);
+    let report = asked(testing, "test", &args.what).await?;
+    if args.output.is_json() {
+        for case in &report.cases {
+            json_line(case)?;
+        }
+    } else {
+        let mut out = std::io::stdout().lock();
+        for case in &report.cases {
+            for line in shown::case(case) {
+                writeln!(out, "{line}")?;
+            }
+        }
+        writeln!(out, "{} passed, {} failed", report.passed, report.failed)?;
+        if report.cases.is_empty() {
+            writeln!(std::io::stderr(), "{} has no test cases.", args.what)?;
+        }
+    }
+    if report.failed > 0 {
+        bail!("{} of {} cases failed", report.failed, report.passed + report.failed);
+    }
+    Ok(())
+}
+
+pub(super) async fn rehearse(appliance: &Appliance, args: &RehearseArgs) -> anyhow::Result<()> {
+    let Meant { workspace, name, document } = meant(&args.what, &args.workspace)?;
+    let (from, to) = (args.from.clone(), args.to.clone());
+    let request = v1::RehearsalRequest { revision: args.revision, document, from, to };
+    let bar = progress()?;
+    let told = bar.clone();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of the bar, between 0 and its length"
+    )]
+    let tell = move |done: f64, values: u64| {
+        told.set_position((done.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
+        told.set_message(format!("{values} values"));
+    };
+    let rehearsing = appliance.api.rehearse_pipeline(&workspace, &name, &request, tell);
+    let report = asked(rehearsing, "rehearse", &args.what).await;
+    bar.finish_and_clear();
+    let report = report?;
+    if args.output.is_json() {
+        return json_line(&report);
+    }
+    let mut out = std::io::stdout().lock();
+    for line in shown::rehearsal(&report) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+fn progress() -> anyhow::Result<ProgressBar> {
+    let bar = ProgressBar::new(BAR_STEPS);
+    bar.set_style(ProgressStyle::with_template("{bar:40} {percent} %  {msg}  {eta} left")?);
+    Ok(bar)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_a_file_or_a_stored_pipeline() {
+        let stored = meant("scale", "main").unwrap();
+        assert_eq!((stored.workspace.as_str(), stored.name.as_str()), ("main", "scale"));
+        assert!(stored.document.is_none());
+        assert_eq!(meant("lab/scale", "main").unwrap().workspace, "lab");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.json");
+        let mut file = std::fs::File::create(&path).unwrap();
+        file.write_all(br#"{"millrace":1,"name":"scale","steps":{}}"#).unwrap();
+        let file = meant(path.to_str().unwrap(), "lab").unwrap();
+        assert_eq!((file.workspace.as_str(), file.name.as_str()), ("lab", "scale"));
+        assert!(file.document.is_some());
+        let missing = folder.path().join("none.json");
+        assert!(meant(missing.to_str().unwrap(), "main").is_err());
+    }
+}
