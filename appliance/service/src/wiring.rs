@@ -20,11 +20,13 @@ mod measures;
 mod mqtt;
 mod names;
 mod open;
+mod pipelines;
 mod relief;
 mod replay;
 mod serve;
 mod state;
 mod verify;
+mod watch;
 
 pub(crate) use folder::{Folder, claim_folder};
 pub(crate) use verify::{Finding, verify};
@@ -57,6 +59,9 @@ pub(crate) struct Appliance {
     listeners: Listeners,
     ledger_cursor: Cursor,
     background: background::Background,
+    pipelines: open::Workshop,
+    threads: millrace_engine::Threads,
+    watchers: watch::Watchers,
 }
 
 /// Counts for the status line.
@@ -105,9 +110,10 @@ impl Appliance {
                 .await
                 .context("open the appliance's files")??
         };
-        let open::Opened { shared, ledger_cursor, snapshotter } = opened;
+        let open::Opened { shared, ledger_cursor, snapshotter, pipelines } = opened;
         // Before the first record: a journal that is full from before needs its readers hurried.
-        let background = background::start(&shared, snapshotter, ledger_cursor.clone())?;
+        let background =
+            background::start(&shared, snapshotter, ledger_cursor.clone(), &pipelines)?;
         let mut buf = RecordBuf::new();
         buf.push_with(|out| Record::Started { at: shared.started }.encode(out));
         shared.journal.append_durable(&mut buf).await.context("write the first record")?;
@@ -127,7 +133,10 @@ impl Appliance {
         // Before the listeners: whoever finds the box ready finds its token too.
         let token = vec![(TOKEN_FILE, token.reveal().as_bytes().to_vec())];
         local_files::write_soon(&shared, &folder, token);
+        shared.engine.start();
+        let threads = shared.engine.run_threads().context("start the engine's threads")?;
         let (broker, listeners) = serve::start(&shared).await?;
+        let watchers = watch::start(&shared)?;
         measures::register(&shared);
         let running = Running {
             http: listeners.http,
@@ -136,7 +145,17 @@ impl Appliance {
         };
         let running = vec![(RUNNING_FILE, serde_json::to_vec(&running)?)];
         local_files::write_soon(&shared, &folder, running);
-        Ok(Self { shared, folder, broker, listeners, ledger_cursor, background })
+        Ok(Self {
+            shared,
+            folder,
+            broker,
+            listeners,
+            ledger_cursor,
+            background,
+            pipelines,
+            threads,
+            watchers,
+        })
     }
 
     /// Stops in good order: everything that was taken is durable and acknowledged first. Ends
@@ -145,7 +164,17 @@ impl Appliance {
     /// # Errors
     /// When the last records could not be made durable; the next start then replays more.
     pub(crate) async fn stop(self) -> anyhow::Result<()> {
-        let Self { shared, folder, broker, listeners, ledger_cursor, background } = self;
+        let Self {
+            shared,
+            folder,
+            broker,
+            listeners,
+            ledger_cursor,
+            background,
+            pipelines,
+            threads,
+            watchers,
+        } = self;
         folder.forget(RUNNING_FILE);
         folder.forget(TOKEN_FILE);
         // The journal's thread may be waiting for history, whose disk may be full.
@@ -157,6 +186,12 @@ impl Appliance {
         };
         broker.shutdown(limit(&shared)).await;
         listeners.ended().await;
+        // A watcher that failed has said so in the log.
+        let _gone = watchers.task.await.is_err();
+        // What is being executed ends; what waits goes on at the next start.
+        if tokio::task::spawn_blocking(move || threads.stop()).await.is_err() {
+            tracing::warn!("The engine did not stop in good order.");
+        }
         let written = tokio::time::timeout(limit(&shared), async {
             background.ended().await;
             let last = shared.ledger_snapshot.last(&shared.ledger, &shared.journal, &ledger_cursor);
@@ -167,10 +202,13 @@ impl Appliance {
         })
         .await;
         let closing = Arc::clone(&shared);
+        let keeper = Arc::clone(&pipelines.keeper);
         let sealed = tokio::task::spawn_blocking(move || {
             let sealed = closing.historian.close();
             closing.journal.close();
             closing.catalog.close();
+            closing.run_history.close();
+            keeper.close();
             sealed
         })
         .await

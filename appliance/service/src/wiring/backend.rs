@@ -2,6 +2,7 @@
 
 mod access;
 mod history;
+mod pipelines;
 mod report;
 
 use super::state::Shared;
@@ -54,6 +55,10 @@ fn failed<T: Send + 'static>(fault: Fault) -> api::BoxFuture<Result<T, Fault>> {
 }
 
 impl Backend for Answers {
+    fn pipelines(&self) -> &dyn api::PipelineBackend {
+        self
+    }
+
     fn now(&self) -> Timestamp {
         self.0.clock.now()
     }

@@ -2,6 +2,8 @@
 //! ledger records, snapshots of all definitions.
 
 use super::ledger_snapshot::INTERVAL;
+use super::open::Workshop;
+use super::pipelines::Sources;
 use super::relief::{LEDGER, Relief, full_by, last_reader};
 use super::state::Shared;
 use anyhow::Context as _;
@@ -36,6 +38,7 @@ pub(super) fn start(
     shared: &Arc<Shared>,
     snapshotter: Snapshotter,
     ledger_cursor: Cursor,
+    pipelines: &Workshop,
 ) -> anyhow::Result<Background> {
     let snapshotter = Arc::new(snapshotter);
     let relief = Relief::new(Arc::clone(shared), Arc::clone(&snapshotter));
@@ -44,7 +47,11 @@ pub(super) fn start(
     let snapshots = spawn::task("snapshots", keep_snapshots(Arc::clone(shared), snapshotter));
     // The folder was there a moment ago; asking again tells early about a disk that went away.
     shared.loaded.config.data_dir.metadata().context("look at the data folder")?;
-    Ok(Background(vec![watch, ledger, snapshots]))
+    let cursor = pipelines.cursor.clone();
+    let engine = spawn::task("engine-cursor", keep_engine(Arc::clone(shared), cursor));
+    let sources = Sources::new(shared, &pipelines.pool);
+    let outside = spawn::task("outside", keep_outside(Arc::clone(shared), sources));
+    Ok(Background(vec![watch, ledger, snapshots, engine, outside]))
 }
 
 /// Ticks until the stop begins.
@@ -147,6 +154,28 @@ async fn keep_ledger(shared: Arc<Shared>, cursor: Cursor) {
             tracing::debug!("The ledger's record was not written: {error}.");
             return;
         }
+    }
+}
+
+/// Moves the engine's cursor behind what no run and no state needs any more.
+async fn keep_engine(shared: Arc<Shared>, cursor: Cursor) {
+    let mut ticks = Ticks::every(LOOK);
+    while ticks.next(&shared.shutdown).await {
+        let wanted = shared.engine.cursor_wanted();
+        if wanted > cursor.position()
+            && let Err(error) = cursor.checkpoint(wanted)
+        {
+            tracing::warn!("The engine's cursor was not moved: {error}.");
+        }
+    }
+}
+
+/// Keeps subscriptions at external brokers as the deployed pipelines want them, and looks after
+/// the connections of steps.
+async fn keep_outside(shared: Arc<Shared>, mut sources: Sources) {
+    let mut ticks = Ticks::every(Duration::from_secs(1));
+    while ticks.next(&shared.shutdown).await {
+        sources.tick();
     }
 }
 

@@ -1,7 +1,7 @@
 //! What happens on the journal's thread after each commit, in one pass over its records.
 //!
 //! A sample goes to the historian's memory (so the next query sees it), to the ledger, and to
-//! live subscribers; a definition comes into force and the catalog is told that there is
+//! live subscribers, and starts the runs of the pipelines that want it; a definition comes into force and the catalog is told that there is
 //! something to read; a refusal goes to the ledger. Only when all that is done does the journal
 //! let the acknowledgements go.
 //!
@@ -31,19 +31,24 @@ impl millrace_journal::Follower for Follower {
         let Self { shared, intake, applier, marks } = self;
         let is_watched = shared.fanout.is_watched();
         let mut memory = intake.lock();
+        let mut runs = shared.engine.committed();
         for (seq, bytes) in batch.records() {
             match Record::decode(bytes) {
                 Ok(Record::Sample(sample)) => {
                     let outcome = outcome(memory.append(seq, &sample));
                     applier.sample(sample.client, outcome);
-                    // A redelivered value was published when it first came.
-                    if is_watched && outcome != Outcome::Redelivered {
-                        publish(shared, &sample);
+                    // A redelivered value was published, and started its runs, when it first came.
+                    if outcome != Outcome::Redelivered {
+                        runs.sample(seq, &sample);
+                        if is_watched {
+                            publish(shared, &sample);
+                        }
                     }
                 }
                 Ok(Record::Refused { reason, client, count, .. }) => {
                     applier.refused(client, reason, count);
                 }
+                Ok(Record::Run(run)) => runs.run(seq, &run),
                 Ok(record) => {
                     if marks.is_change(&record)
                         && let Record::Definition(json) = record
@@ -55,6 +60,8 @@ impl millrace_journal::Follower for Follower {
             }
         }
         memory.done(batch.last());
+        // Now the values are visible to the runs that they start.
+        runs.done(batch.last());
         // Written here, on the journal's thread, so that counts and seq belong together.
         shared.ledger_snapshot.offer(&shared.ledger, batch.last());
         shared.catalog.seen(batch.last());

@@ -15,6 +15,7 @@ pub(super) fn register(shared: &Arc<Shared>) {
             journal(&shared, out);
             broker(&shared, out);
             history(&shared, out);
+            super::pipelines::measures(&shared, out);
         }
     });
 }

@@ -2,15 +2,18 @@
 
 use super::follower::Follower;
 use super::ledger_snapshot::LedgerSnapshot;
-use super::names::{Classes, Reclassify};
+use super::names::{Classes, Names, Reclassify};
+use super::pipelines::{self, Ground, Works};
 use super::replay;
 use super::state::Shared;
 use crate::config::{Config, Durability, Loaded};
 use anyhow::Context as _;
 use millrace_access::Access;
-use millrace_admission::{Applier, Ledger};
+use millrace_admission::{self as admission, Applier, Gate, Ledger};
 use millrace_broker::Fanout;
-use millrace_catalog::{Catalog, Definitions, JournalSource, Marks, Namespace, Snapshotter};
+use millrace_catalog::{
+    Catalog, Definitions, JournalSource, Marks, Namespace, Pipelines, Secrets, Snapshotter,
+};
 use millrace_historian::{Around, Historian};
 use millrace_journal::{Cursor, Disk, Journal, RealDisk, Recovery, Seq};
 use millrace_model::{Definition, Retention};
@@ -26,6 +29,14 @@ pub(super) struct Opened {
     pub(super) shared: Arc<Shared>,
     pub(super) ledger_cursor: Cursor,
     pub(super) snapshotter: Snapshotter,
+    pub(super) pipelines: Workshop,
+}
+
+/// What the engine needs while it runs and after it has ended.
+pub(super) struct Workshop {
+    pub(super) keeper: Arc<pipelines::Keeper>,
+    pub(super) pool: Arc<millrace_actions::Pool>,
+    pub(super) cursor: Cursor,
 }
 
 /// Opens everything below the listeners.
@@ -39,6 +50,7 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
     raise_recovery(&issues, &recovery);
     // Every cursor is registered before anything is recycled.
     let ledger_cursor = journal.register_cursor("ledger");
+    let engine_cursor = journal.register_cursor("engine");
     let source = Arc::new(JournalSource::new(&journal));
     let (catalog, state) = Catalog::open(
         millrace_catalog::Config::new(data),
@@ -50,10 +62,15 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
     .context("open the catalog")?;
     let namespace = Arc::new(Namespace::new(config.admission.tags_max));
     let access = Arc::new(Access::new(Arc::clone(&clock)).context("prepare access")?);
+    let registry = Arc::new(Pipelines::default());
+    let secrets = Arc::new(Secrets::default());
     for definition in &state.definitions {
         namespace.apply(definition);
         access.apply(definition);
+        registry.apply(definition);
+        secrets.apply(definition);
     }
+    let secret_key = Arc::new(pipelines::load_or_make(data).context("open the secrets")?);
     let classes = Arc::new(Classes(Arc::clone(&namespace)));
     let around = Around {
         disk: Arc::clone(&disk),
@@ -67,8 +84,36 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
         Historian::open(historian_config(config, data, &recovery), around)
             .context("open the historian")?;
     let aside = LedgerSnapshot::saved_aside(data);
-    let replayed = replay::replay(&journal, &ledger, aside, &mut intake, history.checkpoint)
-        .context("replay the journal")?;
+    let (counted, since) =
+        replay::restore(&journal, &ledger, aside).context("restore the ledger")?;
+    let gate = Arc::new(gate(config, &journal, &namespace, &ledger, &clock));
+    let ground = Ground {
+        config,
+        data,
+        journal: &journal,
+        gate: &gate,
+        namespace: &namespace,
+        access: &access,
+        historian: &historian,
+        pipelines: &registry,
+        secrets: &secrets,
+        key: &secret_key,
+        issues: &issues,
+        clock: &clock,
+    };
+    let run_through = engine_cursor.position();
+    let Works { engine, history: run_history, keeper, pool } =
+        pipelines::open(&ground, run_through)?;
+    pipelines::deploy_all(&engine, &registry, &since, &issues);
+    let replayed = replay::replay(
+        &journal,
+        &ledger,
+        &mut intake,
+        history.checkpoint,
+        (&engine, run_through),
+        counted,
+    )
+    .context("replay the journal")?;
     namespace.reserve_through(replayed.highest_tag);
     access.reserve_clients_through(replayed.highest_client);
     let live_qos = config.broker.live_qos;
@@ -88,6 +133,12 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
         access,
         catalog,
         historian,
+        gate,
+        pipelines: registry,
+        secrets,
+        secret_key,
+        engine,
+        run_history,
         ledger: Arc::clone(&ledger),
         fanout,
         live_qos,
@@ -100,7 +151,37 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
     };
     journal.start(Box::new(follower));
     let snapshotter = snapshotter(&shared, source);
-    Ok(Opened { shared, ledger_cursor, snapshotter })
+    let pipelines = Workshop { keeper, pool, cursor: engine_cursor };
+    Ok(Opened { shared, ledger_cursor, snapshotter, pipelines })
+}
+
+/// Most bytes of one submit: below what the journal takes at once, with room for definitions.
+const SUBMIT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+fn gate(
+    config: &Config,
+    journal: &Journal,
+    namespace: &Arc<Namespace>,
+    ledger: &Arc<Ledger>,
+    clock: &Arc<dyn Clock>,
+) -> Gate {
+    let names = Arc::new(Names {
+        namespace: Arc::clone(namespace),
+        client_tags_max: config.admission.client_tags_max,
+    });
+    Gate::new(
+        admission::Config {
+            root: config.broker.root.clone(),
+            client_rate_per_s: config.admission.client_rate_per_s,
+            workspace_rate_per_s: config.admission.workspace_rate_per_s,
+            retention: default_retention(config),
+            submit_bytes_max: SUBMIT_BYTES_MAX,
+        },
+        journal.clone(),
+        names,
+        Arc::clone(ledger),
+        Arc::clone(clock),
+    )
 }
 
 fn snapshotter(shared: &Arc<Shared>, source: Arc<JournalSource>) -> Snapshotter {
@@ -180,6 +261,8 @@ impl Definitions for AllDefinitions {
     fn all(&self) -> Vec<Definition> {
         let mut all = self.0.namespace.definitions();
         all.extend(self.0.access.definitions());
+        all.extend(self.0.pipelines.definitions());
+        all.extend(self.0.secrets.definitions());
         all
     }
 }

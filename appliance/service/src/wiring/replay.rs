@@ -1,13 +1,17 @@
 //! One pass over the journal at a start: memory, ledger and highest numbers up to its end.
 //!
-//! Samples behind the historian's checkpoint go back to its memory. The ledger begins with its
+//! Samples behind the historian's checkpoint go back to its memory; what stands behind the engine's
+//! cursor starts its runs again, unless they have ended. The ledger begins with its
 //! last record and counts what lies behind the seq that the record speaks of. A sample that is in
 //! a part already counts as stored: what it was when it came cannot be told again.
 //!
 //! **Invariants**: damaged places are passed over, as the journal's recovery has reported them.
 
 use super::follower::outcome;
+use super::pipelines::Deployments;
 use millrace_admission::{Applier, Ledger, Outcome};
+use millrace_catalog::Marks;
+use millrace_engine::Engine;
 use millrace_historian::Intake;
 use millrace_journal::{Error, Journal, Reader, Seq, SeqRange};
 use millrace_model::{ClientNumber, Record, TagId};
@@ -20,23 +24,25 @@ pub(super) struct Replayed {
     pub(super) highest_client: ClientNumber,
 }
 
-/// Replays the journal into the historian and the ledger. `aside` are the ledger's counts that
-/// found no room in the journal once.
+/// Replays the journal into the historian, the ledger (which counts up to `counted`) and the engine
+/// (whose cursor is given with it).
 pub(super) fn replay(
     journal: &Journal,
     ledger: &Arc<Ledger>,
-    aside: Option<Vec<u8>>,
     intake: &mut Intake,
     history: Seq,
+    engine: (&Engine, Seq),
+    counted: Seq,
 ) -> Result<Replayed, Error> {
-    let counted = restore(journal, ledger, aside)?;
+    let (engine, run_through) = engine;
     let mut applier = Applier::new(Arc::clone(ledger));
     let mut replayed = Replayed { highest_tag: TagId(0), highest_client: ClientNumber(0) };
     let mut note = 0;
-    let mut reader = journal.reader(counted.min(history));
+    let mut reader = journal.reader(counted.min(history).min(run_through));
     while let Some(()) = step(&mut reader, |batch| {
         note = batch.note;
         let mut memory = intake.lock();
+        let mut runs = engine.committed();
         for (seq, bytes) in batch.records() {
             match Record::decode(bytes) {
                 Ok(Record::Sample(sample)) => {
@@ -50,15 +56,23 @@ pub(super) fn replay(
                     if seq > counted {
                         applier.sample(sample.client, outcome);
                     }
+                    if seq > run_through && outcome != Outcome::Redelivered {
+                        runs.sample(seq, &sample);
+                    }
                 }
                 Ok(Record::Refused { reason, client, count, .. }) if seq > counted => {
                     applier.refused(client, reason, count);
                 }
+                Ok(Record::Run(run)) if seq > run_through => runs.run(seq, &run),
                 // Definitions are the catalog's, which has read them; the rest tells nothing here.
                 Ok(_) | Err(_) => {}
             }
         }
-        memory.done(SeqRange { first: batch.first, count: batch.count }.last());
+        let last = SeqRange { first: batch.first, count: batch.count }.last();
+        memory.done(last);
+        if last > run_through {
+            runs.done(last);
+        }
     })? {}
     let interrupted = ledger.finish_recovery(note);
     if interrupted > 0 {
@@ -68,23 +82,33 @@ pub(super) fn replay(
 }
 
 /// Restores the ledger from its last record, or from the counts aside if they reach further;
-/// gives the seq up to which they count.
-fn restore(journal: &Journal, ledger: &Ledger, aside: Option<Vec<u8>>) -> Result<Seq, Error> {
+/// gives the seq up to which they count, and since when each pipeline runs.
+pub(super) fn restore(
+    journal: &Journal,
+    ledger: &Ledger,
+    aside: Option<Vec<u8>>,
+) -> Result<(Seq, Deployments), Error> {
     let mut last: Option<Vec<u8>> = None;
+    let mut deployments = Deployments::default();
     let mut reader = journal.reader(Seq(0));
     while let Some(()) = step(&mut reader, |batch| {
-        for (_, bytes) in batch.records() {
-            if let Ok(Record::Ledger(json)) = Record::decode(bytes) {
-                last = Some(json.to_vec());
+        let mut marks = Marks::default();
+        for (seq, bytes) in batch.records() {
+            match Record::decode(bytes) {
+                Ok(Record::Ledger(json)) => last = Some(json.to_vec()),
+                Ok(record) => deployments.look(seq, &record, &mut marks),
+                Err(_) => {}
             }
         }
     })? {}
-    let Some(json) = further(last, aside, journal.durable()) else { return Ok(Seq(0)) };
+    let Some(json) = further(last, aside, journal.durable()) else {
+        return Ok((Seq(0), deployments));
+    };
     match ledger.restore(&json) {
-        Ok(through) => Ok(Seq(through)),
+        Ok(through) => Ok((Seq(through), deployments)),
         Err(error) => {
             tracing::error!("The ledger begins anew: {error}.");
-            Ok(Seq(0))
+            Ok((Seq(0), deployments))
         }
     }
 }

@@ -2,12 +2,9 @@
 
 use super::backend::Answers;
 use super::mqtt::{Gate, SignIn};
-use super::names::Names;
-use super::open::default_retention;
 use super::state::Shared;
 use crate::config::validate::{is_loopback, parse_address};
 use anyhow::{Context as _, anyhow};
-use millrace_admission as admission;
 use millrace_api::{Listener, Settings, tls};
 use millrace_broker::{self as broker, Broker, DisconnectReason};
 use millrace_journal::{Disk as _, RealDisk};
@@ -15,9 +12,6 @@ use millrace_supervisor::{Issue, Severity, spawn};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
-
-/// Most bytes of one append: well below what the journal takes at once.
-const SUBMIT_BYTES_MAX: usize = 4 << 20;
 
 /// Where the appliance listens.
 pub(super) struct Listeners {
@@ -86,23 +80,6 @@ async fn start_broker(
     tls: Option<Arc<rustls::ServerConfig>>,
 ) -> anyhow::Result<Arc<Broker>> {
     let config = &shared.loaded.config;
-    let names = Arc::new(Names {
-        namespace: Arc::clone(&shared.namespace),
-        client_tags_max: config.admission.client_tags_max,
-    });
-    let gate = Arc::new(admission::Gate::new(
-        admission::Config {
-            root: config.broker.root.clone(),
-            client_rate_per_s: config.admission.client_rate_per_s,
-            workspace_rate_per_s: config.admission.workspace_rate_per_s,
-            retention: default_retention(config),
-            submit_bytes_max: SUBMIT_BYTES_MAX,
-        },
-        shared.journal.clone(),
-        names,
-        Arc::clone(&shared.ledger),
-        Arc::clone(&shared.clock),
-    ));
     let listen = address(&config.broker.listen)?;
     let tls = match (config.broker.tls_listen.as_str(), tls) {
         ("", _) | (_, None) => None,
@@ -125,7 +102,7 @@ async fn start_broker(
         }),
         gate: Arc::new(Gate {
             access: Arc::clone(&shared.access),
-            gate,
+            gate: Arc::clone(&shared.gate),
             namespace: Arc::clone(&shared.namespace),
         }),
         durable: Arc::new(shared.journal.clone()),

@@ -4,13 +4,16 @@ use super::follower::read_definition;
 use super::ledger_snapshot::LedgerSnapshot;
 use crate::config::Loaded;
 use millrace_access::Access;
+use millrace_admission::Gate;
 use millrace_admission::Ledger;
 use millrace_broker::{Broker, Fanout};
-use millrace_catalog::{Catalog, Namespace};
+use millrace_catalog::{Catalog, Namespace, Pipelines, SecretKey, Secrets};
+use millrace_engine::Engine;
 use millrace_historian::Historian;
-use millrace_journal::{AppendError, Journal, RecordBuf, Seq};
+use millrace_journal::{AppendError, Journal, RecordBuf, Seq, SeqRange};
 use millrace_model::record::RecordError;
 use millrace_model::{Definition, Record, TagId, Timestamp};
+use millrace_runs::History;
 use millrace_supervisor::{Clock, Issue, Issues, Metrics, Severity, Shutdown};
 use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
@@ -30,6 +33,12 @@ pub(crate) struct Shared {
     pub(super) historian: Arc<Historian>,
     pub(super) ledger: Arc<Ledger>,
     pub(super) ledger_snapshot: LedgerSnapshot,
+    pub(super) gate: Arc<Gate>,
+    pub(super) pipelines: Arc<Pipelines>,
+    pub(super) secrets: Arc<Secrets>,
+    pub(super) secret_key: Arc<SecretKey>,
+    pub(super) engine: Engine,
+    pub(super) run_history: Arc<History>,
     pub(super) fanout: Fanout,
     pub(super) live_qos: u8,
     pub(super) broker: OnceLock<Arc<Broker>>,
@@ -42,14 +51,19 @@ impl Shared {
         if let Some(definition) = read_definition(json) {
             self.namespace.apply(&definition);
             self.access.apply(&definition);
+            self.pipelines.apply(&definition);
+            self.secrets.apply(&definition);
             self.catalog.store(seq, definition);
         }
     }
 
     /// Makes definitions durable; when this returns they are in force.
-    pub(super) async fn make_durable(&self, definitions: &[Definition]) -> Result<(), AppendError> {
+    pub(super) async fn make_durable(
+        &self,
+        definitions: &[Definition],
+    ) -> Result<SeqRange, AppendError> {
         let mut buf = records_of(definitions);
-        self.journal.append_durable(&mut buf).await.map(|_| ())
+        self.journal.append_durable(&mut buf).await
     }
 
     /// The same on a thread that may wait.

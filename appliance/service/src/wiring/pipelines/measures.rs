@@ -1,0 +1,90 @@
+//! The engine's figures at `/metrics` (docs/operate/metrics.md).
+//!
+//! **Invariants**: a pipeline is labeled by its name; one that is deployed anew counts on.
+
+use crate::wiring::state::Shared;
+use millrace_supervisor::Measure;
+use std::time::Duration;
+
+/// All of them.
+pub(in crate::wiring) fn measures(shared: &Shared, out: &mut Vec<Measure>) {
+    lanes(shared, out);
+    pipelines(shared, out);
+    shared.run_history.measures(out);
+}
+
+#[expect(clippy::cast_precision_loss, reason = "gauges are doubles")]
+fn lanes(shared: &Shared, out: &mut Vec<Measure>) {
+    let stats = shared.engine.stats();
+    for lane in &stats.lanes {
+        let text = "Runs that wait, by priority";
+        let waiting = Measure::gauge("engine_queue_pending", text, lane.waiting as f64);
+        out.push(waiting.with_label("priority", lane.name));
+        let text = "Runs that compute, by priority";
+        let running = Measure::gauge("engine_queue_running", text, lane.running as f64);
+        out.push(running.with_label("priority", lane.name));
+        let text = "Time that runs have waited in the queue, by priority";
+        out.push(seconds("engine_queue_wait_seconds", text, lane.wait_total, lane.name));
+        let text = "Runs taken from the queue, by priority";
+        let taken = Measure::counter("engine_queue_taken_runs", text, lane.taken);
+        out.push(taken.with_label("priority", lane.name));
+    }
+    let text = "Bytes of runs that wait in the queue";
+    out.push(Measure::gauge("engine_queue_bytes", text, stats.queue_bytes as f64));
+    let text = "Runs that wait for a time or an answer";
+    out.push(Measure::gauge("engine_parked_runs", text, stats.parked as f64));
+    let text = "Runs dropped at the queue's limits";
+    out.push(Measure::counter("engine_runs_shed", text, stats.shed));
+    let text = "Runs that were taken again because they took too long";
+    out.push(Measure::counter("engine_runs_late", text, stats.late));
+    let text = "Bytes of the pipelines' lasting state";
+    out.push(Measure::gauge("engine_state_bytes", text, stats.state_bytes as f64));
+    let text = "Times that a worker waited for the journal";
+    out.push(Measure::counter("engine_full_waits", text, stats.full_waits));
+    let text = "Pipelines that are deployed";
+    out.push(Measure::gauge("engine_pipelines", text, stats.pipelines as f64));
+}
+
+fn pipelines(shared: &Shared, out: &mut Vec<Measure>) {
+    let (mut done, mut failed) = (0, 0);
+    for pipeline in shared.engine.deployments() {
+        let Some(stats) = shared.engine.pipeline_stats(pipeline.number) else { continue };
+        let name = &*pipeline.name;
+        done += stats.done;
+        failed += stats.failed;
+        let text = "CPU time used, by pipeline";
+        out.push(labeled("pipeline_cpu_seconds", text, stats.cpu, name));
+        let text = "CPU time of scripts, by pipeline";
+        out.push(labeled("pipeline_script_cpu_seconds", text, stats.script_cpu, name));
+        let text = "Runs that ended well, by pipeline";
+        let runs = Measure::counter("pipeline_done_runs", text, stats.done);
+        out.push(runs.with_label("pipeline", name));
+        if stats.failed > 0 {
+            let text = "Runs that failed, by pipeline";
+            let runs = Measure::counter("pipeline_failed_runs", text, stats.failed);
+            out.push(runs.with_label("pipeline", name));
+        }
+        if stats.kills.count > 0 {
+            let text = "Scripts stopped at a limit, by pipeline";
+            let kills = Measure::counter("pipeline_script_kills", text, stats.kills.count);
+            out.push(kills.with_label("pipeline", name));
+        }
+    }
+    out.push(Measure::counter("engine_runs_done", "Runs that ended well", done));
+    out.push(Measure::counter("engine_runs_failed", "Runs that failed", failed));
+}
+
+fn seconds(
+    name: &'static str,
+    help: &'static str,
+    time: Duration,
+    priority: &'static str,
+) -> Measure {
+    let measure = Measure { value: time.as_secs_f64(), ..Measure::counter(name, help, 0) };
+    measure.with_label("priority", priority)
+}
+
+fn labeled(name: &'static str, help: &'static str, time: Duration, pipeline: &str) -> Measure {
+    let measure = Measure { value: time.as_secs_f64(), ..Measure::counter(name, help, 0) };
+    measure.with_label("pipeline", pipeline)
+}

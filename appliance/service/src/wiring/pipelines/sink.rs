@@ -1,0 +1,142 @@
+//! Ended runs on their way into the history of runs.
+//!
+//! The engine tells executions one by one, the history keeps one row per step: the worst status,
+//! the number of executions, their time, input and output of the last.
+
+use millrace_engine::script::Level;
+use millrace_engine::{RunReport, RunSink, StepReport, StepStatus};
+use millrace_flow::Data;
+use millrace_flow::document::HistoryDetail;
+use millrace_runs as runs;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Hands runs over to the history.
+pub(in crate::wiring) struct Sink(pub(in crate::wiring) Arc<runs::History>);
+
+impl RunSink for Sink {
+    fn ended(&self, report: RunReport) {
+        self.0.keep(run(report));
+    }
+}
+
+/// A report as the history keeps it.
+pub(in crate::wiring) fn run(report: RunReport) -> runs::Run {
+    let detail = match report.detail {
+        HistoryDetail::Minimal => runs::Detail::Minimal,
+        HistoryDetail::Standard => runs::Detail::Standard,
+        HistoryDetail::Full => runs::Detail::Full,
+    };
+    let fault = report.fault.as_ref().map(|fault| runs::Fault {
+        code: fault.code.into(),
+        text: match fault.line {
+            Some(line) => format!("{} (line {line})", fault.message).into(),
+            None => fault.message.as_str().into(),
+        },
+        step: Arc::clone(&fault.step),
+    });
+    let status = match &fault {
+        None => runs::Status::Ok,
+        Some(fault) if &*fault.code == "stopped" => runs::Status::Stopped,
+        Some(_) => runs::Status::Failed,
+    };
+    let by = report.is_manual.then(|| {
+        let by = report.input.get("by").as_text().unwrap_or("unknown");
+        Arc::from(by)
+    });
+    let trace = (detail != runs::Detail::Minimal).then(|| Box::new(trace(&report)));
+    runs::Run {
+        workspace: report.workspace,
+        pipeline: report.id.pipeline,
+        seq: report.id.seq,
+        name: report.pipeline,
+        revision: report.revision,
+        trigger: report.trigger,
+        started: report.begun,
+        duration: span(report.ended.nanos_since(report.begun)),
+        waited: span(report.begun.nanos_since(report.asked)),
+        cpu: report.script_cpu,
+        status,
+        fault,
+        attempt: report.attempt,
+        by,
+        detail,
+        trace,
+    }
+}
+
+fn span(nanos: i64) -> Duration {
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(0))
+}
+
+fn trace(report: &RunReport) -> runs::Trace {
+    let mut steps: Vec<runs::StepRun> = Vec::new();
+    for execution in &report.steps {
+        match steps.iter_mut().find(|known| known.step == execution.step) {
+            Some(known) => merge(known, execution),
+            None => steps.push(first(execution)),
+        }
+    }
+    let lines = report.log.iter().map(|line| runs::Line {
+        level: match line.level {
+            Level::Debug => runs::Level::Debug,
+            Level::Info => runs::Level::Info,
+            Level::Warn => runs::Level::Warn,
+            Level::Error => runs::Level::Error,
+        },
+        step: Arc::clone(&line.step),
+        text: line.text.as_str().into(),
+    });
+    runs::Trace {
+        input: item(Some(&report.input)),
+        output: item(Some(&report.result)),
+        steps,
+        lines: lines.collect(),
+        left_out: u64::from(report.steps_left_out) + u64::from(report.log_left_out),
+    }
+}
+
+fn first(execution: &StepReport) -> runs::StepRun {
+    let (status, fault) = status(&execution.status);
+    runs::StepRun {
+        step: Arc::clone(&execution.step),
+        status,
+        count: 1,
+        began: execution.after,
+        took: execution.took,
+        fault,
+        input: item(execution.input.as_ref()),
+        output: item(execution.output.as_ref()),
+    }
+}
+
+fn merge(known: &mut runs::StepRun, execution: &StepReport) {
+    let (status, fault) = status(&execution.status);
+    // What waited is told again when it is done.
+    known.status = match known.status {
+        runs::StepStatus::Unfinished => status,
+        before => before.max(status),
+    };
+    known.count += 1;
+    known.took += execution.took;
+    known.fault = fault.or(known.fault.take());
+    known.input = item(execution.input.as_ref()).or(known.input.take());
+    known.output = item(execution.output.as_ref()).or(known.output.take());
+}
+
+fn status(status: &StepStatus) -> (runs::StepStatus, Option<runs::Fault>) {
+    let fault = |text: &String| {
+        Some(runs::Fault { code: "step".into(), text: text.as_str().into(), step: "".into() })
+    };
+    match status {
+        StepStatus::Done => (runs::StepStatus::Ok, None),
+        StepStatus::Waited => (runs::StepStatus::Unfinished, None),
+        StepStatus::Retried(text) => (runs::StepStatus::Passed, fault(text)),
+        StepStatus::Failed(text) => (runs::StepStatus::Failed, fault(text)),
+    }
+}
+
+fn item(data: Option<&Data>) -> Option<runs::Item> {
+    let data = data.filter(|data| !matches!(data, Data::Missing))?;
+    Some(runs::Item::new(data.to_json_text()))
+}
