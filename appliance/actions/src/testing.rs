@@ -17,6 +17,7 @@ use std::time::Duration;
 
 pub(crate) mod broker;
 pub(crate) mod server;
+pub(crate) mod tls;
 
 /// A box for steps: a pool that may reach loopback, secrets, and a folder.
 pub(crate) struct Bench {

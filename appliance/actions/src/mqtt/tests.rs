@@ -95,8 +95,11 @@ async fn a_broker_that_is_down_costs_time_and_no_memory() {
     let all = futures_util::future::join_all((0..MQTT_WAITING_MAX + 100).map(publish)).await;
     let codes: Vec<_> = all.iter().map(|result| result.as_ref().unwrap_err().code).collect();
     let limited = codes.iter().filter(|code| **code == "limit").count();
-    let unreachable = codes.iter().filter(|code| **code == "unreachable").count();
-    assert_eq!((limited, unreachable), (100, MQTT_WAITING_MAX));
+    // Those whose time is over before the first attempt cannot know more than that.
+    let waited = ["unreachable", "timeout"];
+    let waited = codes.iter().filter(|code| waited.contains(code)).count();
+    assert_eq!((limited, waited), (100, MQTT_WAITING_MAX));
+    assert!(codes.contains(&"unreachable"), "most are told why");
     assert!(bench.issues.is_open(&format!("target-unreachable:mqtt 127.0.0.1:{port}")));
     assert_eq!(bench.pool.held_bytes(), 0, "who goes takes the message along");
 }

@@ -13,8 +13,7 @@ use rumqttc::mqttbytes::v4::{
 use rumqttc::mqttbytes::{Error, QoS};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// How the broker behaves; may change while it runs.
 #[derive(Debug, Default)]
@@ -30,7 +29,7 @@ pub(crate) struct Manner {
 pub(crate) async fn broker() -> (Server<Packet>, Arc<Manner>) {
     let manner = Arc::new(Manner::default());
     let shared = Arc::clone(&manner);
-    let server = serve(move |stream, notes| {
+    let server = serve(move |stream: tokio::net::TcpStream, notes| {
         let manner = Arc::clone(&shared);
         async move { connection(stream, notes, &manner).await }
     })
@@ -45,7 +44,11 @@ pub(crate) fn message(id: u16, qos: QoS, topic: &str, payload: &str) -> Publish 
     publish
 }
 
-async fn connection(mut stream: TcpStream, notes: Notes<Packet>, manner: &Manner) -> Option<()> {
+pub(super) async fn connection(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    notes: Notes<Packet>,
+    manner: &Manner,
+) -> Option<()> {
     let mut inbound = BytesMut::new();
     loop {
         let packet = loop {

@@ -3,7 +3,7 @@
 use super::Notes;
 use millrace_supervisor::spawn;
 use std::sync::Arc;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
@@ -60,8 +60,8 @@ where
     Server { port, notes, task }
 }
 
-async fn http_connection(
-    stream: TcpStream,
+pub(super) async fn http_connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
     notes: Notes<Request>,
     answer: &(dyn Fn(&str) -> Vec<u8> + Send + Sync),
 ) -> Option<()> {
@@ -94,38 +94,53 @@ pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
 /// An SMTP server that takes everything; its notes are the lines that it was sent.
 pub(crate) async fn smtp(extensions: &'static str) -> Server<String> {
     serve(move |stream: TcpStream, notes: Notes<String>| async move {
-        let mut stream = BufReader::new(stream);
-        stream.write_all(b"220 test ready\r\n").await.ok()?;
-        let mut is_data = false;
-        loop {
-            let mut line = String::new();
-            if stream.read_line(&mut line).await.ok()? == 0 {
-                return None;
-            }
-            let line = line.trim_end().to_owned();
-            notes.lock().push(line.clone());
-            let answer = match (is_data, line.as_str()) {
-                (true, ".") => {
-                    is_data = false;
-                    "250 taken\r\n".to_owned()
-                }
-                (true, _) => continue,
-                (false, "DATA") => {
-                    is_data = true;
-                    "354 go on\r\n".to_owned()
-                }
-                (false, command) if command.starts_with("EHLO") => {
-                    format!("250-test\r\n{extensions}250 8BITMIME\r\n")
-                }
-                (false, command) if command.contains("full@") => "452 mailbox full\r\n".to_owned(),
-                (false, command) if command.contains("nobody@") => {
-                    "550 no such user\r\n".to_owned()
-                }
-                (false, "QUIT") => "221 bye\r\n".to_owned(),
-                (false, _) => "250 fine\r\n".to_owned(),
-            };
-            stream.write_all(answer.as_bytes()).await.ok()?;
-        }
+        mail_session(stream, &notes, extensions, true).await.map(drop)
     })
     .await
+}
+
+/// One SMTP session; gives the stream back at STARTTLS.
+pub(super) async fn mail_session<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    notes: &Notes<String>,
+    extensions: &str,
+    greets: bool,
+) -> Option<S> {
+    let mut stream = BufReader::new(stream);
+    if greets {
+        stream.write_all(b"220 test ready\r\n").await.ok()?;
+    }
+    let mut is_data = false;
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).await.ok()? == 0 {
+            return None;
+        }
+        let line = line.trim_end().to_owned();
+        notes.lock().push(line.clone());
+        let answer = match (is_data, line.as_str()) {
+            (true, ".") => {
+                is_data = false;
+                "250 taken\r\n".to_owned()
+            }
+            (true, _) => continue,
+            (false, "DATA") => {
+                is_data = true;
+                "354 go on\r\n".to_owned()
+            }
+            (false, "STARTTLS") => {
+                stream.write_all(b"220 go on\r\n").await.ok()?;
+                return Some(stream.into_inner());
+            }
+            (false, command) if command.starts_with("EHLO") => {
+                format!("250-test\r\n{extensions}250 8BITMIME\r\n")
+            }
+            (false, command) if command.starts_with("AUTH") => "235 welcome\r\n".to_owned(),
+            (false, command) if command.contains("full@") => "452 mailbox full\r\n".to_owned(),
+            (false, command) if command.contains("nobody@") => "550 no such user\r\n".to_owned(),
+            (false, "QUIT") => "221 bye\r\n".to_owned(),
+            (false, _) => "250 fine\r\n".to_owned(),
+        };
+        stream.write_all(answer.as_bytes()).await.ok()?;
+    }
 }
