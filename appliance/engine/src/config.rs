@@ -43,6 +43,8 @@ pub struct Config {
     pub run_bytes_max: usize,
     /// Bytes of what one run publishes before it waits or ends.
     pub effects_bytes_max: usize,
+    /// Bytes of a waiting run in the journal.
+    pub saved_bytes_max: usize,
     /// CPU time of a run's scripts where the pipeline says nothing.
     pub script_cpu: Duration,
     /// Memory of a pipeline's script runtime where the pipeline says nothing.
@@ -84,6 +86,7 @@ impl Config {
             datum_bytes_max: 8 * MIB,
             run_bytes_max: 64 * MIB,
             effects_bytes_max: 2 * MIB,
+            saved_bytes_max: 2 * MIB,
             script_cpu: Duration::from_millis(100),
             script_memory_bytes: 8 * MIB as u64,
             script_output_bytes_max: MIB,

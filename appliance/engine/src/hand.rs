@@ -327,6 +327,13 @@ impl Hand {
         if run.notes.has_effects() || run.has_long_pause(now, core.stage.config.durable_pause) {
             self.body.clear();
             let from = record::progress(&run, at, &mut self.body);
+            let most = core.stage.config.saved_bytes_max;
+            if self.body.len() - from > most {
+                let message = format!("the run waits with more than {most} bytes of data");
+                run.tell(Event::Cancel("limit", message), now, at);
+                self.end(&run);
+                return true;
+            }
             let saved: Arc<[u8]> = self.body.get(from..).unwrap_or_default().into();
             *run.queued.saved.lock() = Some(saved);
             self.push(RunEvent::Progress, run.queued.id());

@@ -5,6 +5,7 @@
 use super::Core;
 use crate::queue::Dropped;
 use crate::record;
+use crate::run::Event;
 use crate::state::StateEntry;
 use millrace_journal::Seq;
 use millrace_model::{Record, RunEvent, RunRecord, Timestamp};
@@ -104,6 +105,12 @@ impl Core {
         let mut bytes = 0;
         for (run, saved) in self.queue.unfinished(through, CARRY_MAX, at) {
             if !self.watch.lock().books.is_before(run.id(), through) {
+                continue;
+            }
+            let most = self.stage.config.saved_bytes_max;
+            if saved.as_ref().is_some_and(|saved| saved.len() > most) {
+                let message = format!("the run waits with more than {most} bytes of data");
+                self.queue.tell(run.id(), Event::Cancel("limit", message), now, at);
                 continue;
             }
             let mut body = Vec::new();

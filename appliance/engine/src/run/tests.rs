@@ -353,6 +353,18 @@ fn everything_that_waits_survives_a_crash_in_its_place() {
 }
 
 #[test]
+fn a_run_that_would_wait_with_too_much_ends() {
+    let mut config = crate::Config::new(1);
+    config.saved_bytes_max = 10_000;
+    let mut plant = Plant::with(config);
+    let steps = json!({ "wait": { "kind": "wait", "fields": { "for_ms": 60_000 } } });
+    plant.deploy(1, manual(&steps, &["go > wait"]));
+    let end = plant.run(1, &json!({ "text": "x".repeat(20_000) })).end().unwrap();
+    assert!(end.to_string().contains("waits with more than 10000 bytes"), "{end}");
+    assert_eq!(plant.engine.stats().parked, 0);
+}
+
+#[test]
 fn a_disabled_step_passes_its_input_on_and_a_disabled_trigger_starts_nothing() {
     let steps = json!({
         "off": { "kind": "test.fail", "disabled": true },
