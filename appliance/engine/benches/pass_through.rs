@@ -34,7 +34,8 @@ struct Nothing {
 
 impl Names for Nothing {
     fn place(&self, tag: TagId) -> Option<Place> {
-        let path: Arc<str> = format!("in/{}/{}", tag.0 % PIPELINES, tag.0 / PIPELINES).into();
+        let root = if tag.0 < 1_000_000 { "in" } else { "other" };
+        let path: Arc<str> = format!("{root}/{}/{}", tag.0 % PIPELINES, tag.0 / PIPELINES).into();
         Some(Place { workspace: 1, topic: format!("mr/v1/plant/{path}").into(), path })
     }
     fn client(&self, _: ClientNumber) -> Option<Arc<str>> {
@@ -103,7 +104,7 @@ impl Outbox for Sink {
     }
     fn submit(&mut self, _: &Waker) -> Sent {
         self.bytes = 0;
-        self.world.records.lock().unwrap().append(&mut self.records);
+        self.world.records.lock().expect("there is one thread").append(&mut self.records);
         Sent::Empty
     }
 }
@@ -162,7 +163,7 @@ fn document(number: u32, order: &str) -> millrace_flow::Document {
         },
         "wires": [{ "from": "start", "to": "set" }, { "from": "set", "to": "publish" }]
     }))
-    .unwrap()
+    .expect("the bench is well formed")
 }
 
 fn engine(order: &str) -> (Engine, Arc<Nothing>) {
@@ -183,7 +184,7 @@ fn engine(order: &str) -> (Engine, Arc<Nothing>) {
         clock,
         thread_cpu: || Duration::ZERO,
     };
-    let engine = Engine::new(Config::new(1), parts, Seq(0)).unwrap();
+    let engine = Engine::new(Config::new(1), parts, Seq(0)).expect("the bench is well formed");
     for number in 0..PIPELINES {
         engine
             .deploy(&Deployed {
@@ -194,7 +195,7 @@ fn engine(order: &str) -> (Engine, Arc<Nothing>) {
                 since: 0,
                 document: Arc::new(document(number, order)),
             })
-            .unwrap();
+            .expect("the bench is well formed");
     }
     engine.start();
     (engine, world)
@@ -231,7 +232,7 @@ fn round(order: &str, commit: usize) -> [f64; 3] {
         let begun = Instant::now();
         hand.run_ready();
         spent[1] += begun.elapsed();
-        let ended = std::mem::take(&mut *world.records.lock().unwrap());
+        let ended = std::mem::take(&mut *world.records.lock().expect("there is one thread"));
         let begun = Instant::now();
         let mut batch = engine.committed();
         for bytes in &ended {
@@ -248,7 +249,59 @@ fn round(order: &str, commit: usize) -> [f64; 3] {
     spent.map(|spent| spent.as_nanos() as f64 / runs)
 }
 
+/// Resident bytes of this process.
+fn resident() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages: f64 = status.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0.0);
+    pages * 4096.0
+}
+
+/// Bytes of an idle deployed pipeline.
+fn idle() {
+    const COUNT: u32 = 5_000;
+    let (engine, _world) = engine("parallel");
+    let before = resident();
+    for number in 100..100 + COUNT {
+        let document = Arc::new(document(number, "parallel"));
+        let name = document.name.clone();
+        let deployed = Deployed { number, workspace: 1, name, revision: 1, since: 0, document };
+        engine.deploy(&deployed).expect("the bench is well formed");
+    }
+    let each = (resident() - before) / f64::from(COUNT);
+    println!("an idle pipeline: {each:.0} bytes");
+}
+
+/// Nanoseconds of a value that no trigger wants.
+fn unwanted() {
+    let (engine, _world) = engine("parallel");
+    let now = SystemClock::new().now();
+    let mut best = f64::MAX;
+    for turn in 0..10u64 {
+        let begun = Instant::now();
+        let mut batch = engine.committed();
+        for seq in 0..100_000u64 {
+            let tag = TagId(1_000_000 + u32::try_from(seq % 10_000).unwrap_or(0));
+            let sample = SampleRecord {
+                tag,
+                client: ClientNumber(1),
+                source_time: now,
+                receive_time: now,
+                quality: Quality::GOOD,
+                has_source_time: true,
+                hops: 0,
+                value: ValueRef::Float(42.7),
+            };
+            batch.sample(Seq(turn * 100_000 + seq + 1), &sample);
+        }
+        batch.done(Seq((turn + 1) * 100_000));
+        best = best.min(begun.elapsed().as_nanos() as f64 / 100_000.0);
+    }
+    println!("a value that nobody wants: {best:.1} ns");
+}
+
 fn main() {
+    idle();
+    unwanted();
     println!("nanoseconds per run: follower, worker, follower at the end, together");
     for order in ["parallel", "in_order"] {
         for commit in [1, 20, 200] {

@@ -190,7 +190,7 @@ impl Engine {
     /// # Errors
     /// What is wrong with it.
     pub fn check(&self, deployed: &Deployed) -> Result<(), Vec<CompileFault>> {
-        self.core.plan(deployed).map(drop)
+        self.core.plan(deployed, &States::default()).map(drop)
     }
 }
 

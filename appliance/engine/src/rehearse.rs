@@ -153,7 +153,7 @@ impl Engine {
     ) -> Result<Rehearsal, Vec<CompileFault>> {
         let core = &self.core;
         let states = Arc::new(States::default());
-        let mut plan = core.plan(draft)?.in_states(&states);
+        let mut plan = core.plan(draft, &states)?;
         if keep == Keep::All {
             plan.settings.history = HistoryDetail::Full;
         }

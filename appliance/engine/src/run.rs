@@ -51,6 +51,8 @@ pub(crate) struct Run {
     /// Waits for something outside or for a time: in sequence, one at a time.
     blocking: usize,
     pub(crate) notes: Notes,
+    /// When the last execution ended, which is when the next one begins.
+    at: Duration,
     pub(crate) end: Option<End>,
 }
 
@@ -167,6 +169,7 @@ impl Run {
             next_wait: 0,
             blocking: 0,
             notes,
+            at,
             end: None,
         }
     }

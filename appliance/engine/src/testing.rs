@@ -257,6 +257,7 @@ struct TestStep {
 thread_local! {
     /// What steps of kind `test.note` saw, and how often each `test.fail` failed.
     static NOTED: std::cell::RefCell<Vec<(String, Data)>> = const { std::cell::RefCell::new(Vec::new()) };
+    static BURNT: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::ZERO) };
     static WORLD: std::cell::RefCell<Option<Arc<World>>> = const { std::cell::RefCell::new(None) };
 }
 
@@ -285,6 +286,10 @@ impl Step for TestStep {
                     return Err(StepFault::passing("unreachable", "not yet"));
                 }
             }
+            "test.burn" => {
+                note(&self.name, input);
+                BURNT.set(BURNT.get() + Duration::from_millis(10));
+            }
             "test.list" => {
                 return Ok(Outcome::Each(input.as_list().unwrap_or_default().to_vec()));
             }
@@ -311,7 +316,9 @@ fn compile(
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();
     steps::register(&mut registry);
-    for kind in ["test.pass", "test.note", "test.fail", "test.flaky", "test.list", "test.gate"] {
+    for kind in
+        ["test.pass", "test.note", "test.fail", "test.flaky", "test.list", "test.gate", "test.burn"]
+    {
         registry.add(kind, compile);
     }
     registry
@@ -433,7 +440,7 @@ impl Plant {
             sink: Arc::clone(&world) as _,
             issues: Arc::clone(&issues),
             clock: Arc::clone(&clock) as _,
-            thread_cpu: || Duration::ZERO,
+            thread_cpu: || BURNT.get(),
         };
         let engine = Engine::new(config.clone(), parts, Seq(cursor)).unwrap();
         for pipeline in deployed.values() {

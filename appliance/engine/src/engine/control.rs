@@ -7,6 +7,7 @@ use crate::compile::CompileFault;
 use crate::deployment::Deployment;
 use crate::plan::{Identity, Plan, Planner};
 use crate::queue::Joining;
+use crate::state::cells::States;
 use crate::trigger::Cause;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +20,7 @@ impl Engine {
     /// What is wrong with it; what was deployed runs on.
     pub fn deploy(&self, deployed: &Deployed) -> Result<(), Vec<CompileFault>> {
         let core = &self.core;
-        let plan = Arc::new(core.plan(deployed)?);
+        let plan = Arc::new(core.plan(deployed, &core.stage.states)?);
         let known = core.deployments.get(deployed.number);
         let deployment = Arc::new(Deployment {
             counters: known.as_ref().map(|known| Arc::clone(&known.counters)).unwrap_or_default(),
@@ -79,11 +80,16 @@ impl Engine {
 }
 
 impl Core {
-    pub(crate) fn plan(&self, deployed: &Deployed) -> Result<Plan, Vec<CompileFault>> {
+    /// Compiles a pipeline; its state is in `states`, so that a draft leaves nothing behind.
+    pub(crate) fn plan(
+        &self,
+        deployed: &Deployed,
+        states: &States,
+    ) -> Result<Plan, Vec<CompileFault>> {
         let planner = Planner {
             registry: &self.parts.registry,
             host: &*self.parts.scripts,
-            states: &self.stage.states,
+            states,
             config: &self.stage.config,
         };
         let identity = Identity {

@@ -58,18 +58,28 @@ fn the_higher_lane_goes_first_and_a_starved_one_gets_a_run() {
 #[test]
 fn pipelines_that_used_less_go_first() {
     let mut plant = Plant::new();
-    // One after the other, so that each is a batch of its own.
-    let settings = json!({ "order": "in_order_all" });
-    plant.deploy(1, noting("a", &settings));
-    plant.deploy(2, noting("b", &settings));
-    for value in 0..3 {
-        plant.device("a", value);
-        plant.device("b", 10 + value);
+    let mut burning = noting("burn", &json!({}));
+    burning["steps"]["note"]["kind"] = json!("test.burn");
+    plant.deploy(1, burning);
+    plant.deploy(2, noting("light", &json!({ "order": "in_order" })));
+    // What it costs is known after its first run.
+    plant.device("burn", 0);
+    plant.settle();
+    for value in 1..=50 {
+        plant.device("burn", value);
+    }
+    for value in 1..=50 {
+        plant.device("light", 100 + value);
     }
     plant.settle();
-    let mut seen = values();
-    seen.sort_unstable();
-    assert_eq!(seen, [0, 1, 2, 10, 11, 12]);
+    let seen = values();
+    let last = seen.iter().rposition(|value| *value > 100).unwrap();
+    assert_eq!(seen.len(), 101);
+    let burnt = seen.iter().take(last).filter(|value| **value <= 50).count();
+    assert!(burnt <= 2, "the light one waited for {burnt} runs of the other: {seen:?}");
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!(stats.cpu, Duration::from_millis(510));
+    assert_eq!(&*plant.engine.top_cpu(3)[0].pipeline.name, "p1");
 }
 
 #[test]

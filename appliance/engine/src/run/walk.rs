@@ -17,6 +17,7 @@ use std::time::Duration;
 impl Run {
     /// Executes all that can be executed now.
     pub(crate) fn drive(&mut self, bench: &mut Bench<'_>) -> Drive {
+        self.at = bench.stage.clock.monotonic();
         while self.end.is_none() {
             if let Some(token) = self.next_ready() {
                 self.execute(token, bench);
@@ -64,7 +65,7 @@ impl Run {
             self.end = Some(failed(step, &StepFault::lasting("limit", message)));
             return;
         }
-        let began = bench.stage.clock.monotonic();
+        let began = self.at;
         let deadline = step.timeout.map(|timeout| began + timeout);
         let Token { input, entry, .. } = &token;
         let outcome = match entry {
@@ -81,7 +82,8 @@ impl Run {
                 })
                 .unwrap_or(Ok(Outcome::Nothing)),
         };
-        self.note(step, &token, began, bench.stage.clock.monotonic(), &outcome);
+        self.at = bench.stage.clock.monotonic();
+        self.note(step, &token, began, self.at, &outcome);
         match outcome {
             Ok(outcome) => self.take(token, step, outcome, bench, began),
             Err(fault) => self.fail(token, step, fault, bench),
