@@ -72,7 +72,7 @@ impl Account<'_> {
         };
         match fault.code {
             "unreachable" | "timeout" | "tls" | "bad_answer" => {
-                targets.failed(target, &fault.message)
+                targets.failed(target, &fault.message);
             }
             "status" | "answer" => targets.answered_badly(target, &fault.message),
             // The step's own mistake or our own limit: says nothing about the target.

@@ -65,8 +65,6 @@ pub const PARAMETERS_MAX: usize = 1_000;
 pub const COLUMNS_MAX: usize = 1_664;
 /// SQLite calls at the same time, all files: each holds a thread.
 pub const SQLITE_CALLS_MAX: usize = 8;
-/// SQLite files that stay open between calls.
-pub const SQLITE_OPEN_MAX: usize = 8;
 /// How long SQLite waits for another writer of the same file.
 pub const SQLITE_BUSY: Duration = Duration::from_secs(5);
 
@@ -80,8 +78,10 @@ pub const MQTT_PACKET_BYTES_MAX: usize = (1 << 20) + (64 << 10) + 16;
 pub const MQTT_INFLIGHT_MAX: usize = 20;
 /// First wait before a broken MQTT connection is tried again.
 pub const BACK_OFF_FIRST: Duration = Duration::from_millis(500);
-/// Longest such wait.
+/// Longest such wait of a source.
 pub const BACK_OFF_MAX: Duration = Duration::from_secs(30);
+/// Longest such wait while messages to publish wait: well below a step's timeout.
+pub const PUBLISHER_BACK_OFF_MAX: Duration = Duration::from_secs(3);
 /// Keep-alive of MQTT connections.
 pub const MQTT_KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// A publishing connection without messages is closed after this.
@@ -99,8 +99,6 @@ pub const FILE_CALLS_MAX: usize = 8;
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 /// Size of a file, where the step says nothing, at which it is rotated.
 pub const FILE_BYTES: u64 = 16 << 20;
-/// Size at which any file is rotated.
-pub const FILE_BYTES_MAX: u64 = 1 << 30;
 /// Rotated files that are kept beside the current one.
 pub const FILES_KEPT: u32 = 5;
 /// At most so many.

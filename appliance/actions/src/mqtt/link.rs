@@ -4,11 +4,12 @@
 //! again without losing a byte; a packet over the limit ends the connection before it is read.
 
 use crate::dial::{Dialer, Endpoint, Stream};
-use crate::limits::{CONNECT_MAX, MQTT_PACKET_BYTES_MAX};
+use crate::limits::{BACK_OFF_FIRST, CONNECT_MAX, MQTT_PACKET_BYTES_MAX};
 use bytes::BytesMut;
 use millrace_engine::step::StepFault;
 use rumqttc::mqttbytes::Error as CodecFault;
 use rumqttc::mqttbytes::v4::{Connect, ConnectReturnCode, Login, Packet};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
@@ -223,23 +224,66 @@ fn broken(error: &std::io::Error) -> StepFault {
 #[derive(Debug)]
 pub(crate) struct BackOff {
     next: Duration,
+    most: Duration,
 }
 
 impl BackOff {
-    pub(crate) fn new() -> Self {
-        Self { next: crate::limits::BACK_OFF_FIRST }
+    pub(crate) fn up_to(most: Duration) -> Self {
+        Self { next: BACK_OFF_FIRST, most }
     }
 
     /// After a success.
     pub(crate) fn reset(&mut self) {
-        *self = Self::new();
+        self.next = BACK_OFF_FIRST;
     }
 
     pub(crate) fn next(&mut self) -> Duration {
-        use std::hash::{BuildHasher, RandomState};
         let full = self.next;
-        self.next = (full * 2).min(crate::limits::BACK_OFF_MAX);
+        self.next = (full * 2).min(self.most);
         let chance = u32::try_from(RandomState::new().hash_one(0) % 1_000).unwrap_or(0);
         full / 2 + full / 2 * chance / 1_000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_their_limit_and_begin_anew() {
+        let mut back_off = BackOff::up_to(Duration::from_secs(3));
+        let waits: Vec<_> = (0..20).map(|_| back_off.next()).collect();
+        assert!(waits[0] <= BACK_OFF_FIRST && waits[0] >= BACK_OFF_FIRST / 2, "{waits:?}");
+        assert!(waits.iter().all(|wait| *wait <= Duration::from_secs(3)), "{waits:?}");
+        assert!(waits[19] >= Duration::from_millis(1_500), "{waits:?}");
+        back_off.reset();
+        assert!(back_off.next() <= BACK_OFF_FIRST);
+    }
+
+    #[test]
+    fn no_bytes_of_a_broker_make_the_codec_panic() {
+        let mut seed = 88_172_645_463_325_252_u64;
+        let mut random = move || {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            seed
+        };
+        let mut packets = 0;
+        for _ in 0..100_000 {
+            let length = usize::try_from(random() % 24).unwrap();
+            let mut bytes = BytesMut::with_capacity(length + 2);
+            // Every type of packet with any flags, its length right or a little wrong.
+            bytes.extend_from_slice(&[
+                random() as u8,
+                (length as u8).wrapping_add((random() % 3) as u8),
+            ]);
+            bytes.extend((0..length).map(|_| match random() % 2 {
+                0 => (random() % 6) as u8,
+                _ => random() as u8,
+            }));
+            packets += usize::from(Packet::read(&mut bytes, MQTT_PACKET_BYTES_MAX).is_ok());
+        }
+        assert!(packets > 1_000, "some of them are packets: {packets}");
     }
 }

@@ -11,7 +11,7 @@ use super::link::{BackOff, Broker, Link};
 use super::session::{Ending, Session};
 use crate::budget::Held;
 use crate::dial::Dialer;
-use crate::limits::{MQTT_WAITING_MAX, POOLED_TARGETS_MAX};
+use crate::limits::{MQTT_WAITING_MAX, POOLED_TARGETS_MAX, PUBLISHER_BACK_OFF_MAX};
 use crate::targets::Targets;
 use bytes::Bytes;
 use millrace_engine::step::StepFault;
@@ -216,7 +216,7 @@ struct Serving {
 
 impl Serving {
     async fn run(self) {
-        let mut back_off = BackOff::new();
+        let mut back_off = BackOff::up_to(PUBLISHER_BACK_OFF_MAX);
         loop {
             let trouble = match Link::open(&self.dialer, &self.broker).await {
                 Ok((link, _)) => {

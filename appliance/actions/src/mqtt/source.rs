@@ -12,7 +12,7 @@ use super::link::{BackOff, Event, Link};
 use super::payload::message;
 use super::sources::{Receiver, SourceKey, SourceSpec, SourceState};
 use crate::dial::Dialer;
-use crate::limits::{CONNECT_MAX, SOURCE_PENDING_BYTES_MAX, SOURCE_PENDING_MAX};
+use crate::limits::{BACK_OFF_MAX, CONNECT_MAX, SOURCE_PENDING_BYTES_MAX, SOURCE_PENDING_MAX};
 use crate::targets::Targets;
 use crate::text::Secrets;
 use futures_util::StreamExt;
@@ -98,7 +98,7 @@ impl Source {
     pub(crate) async fn run(self) {
         let session = Session::default();
         let target = self.spec.broker.endpoint.target("mqtt");
-        let mut back_off = BackOff::new();
+        let mut back_off = BackOff::up_to(BACK_OFF_MAX);
         loop {
             let began = Instant::now();
             let mut secrets = Secrets::default();

@@ -380,6 +380,12 @@ fn fault_of(error: &sqlx::Error) -> StepFault {
                 (_, false) => StepFault::lasting("answer", message),
             }
         }
+        // A handshake that fails comes as an error of the socket.
+        sqlx::Error::Io(error)
+            if error.get_ref().is_some_and(|cause| cause.is::<rustls::Error>()) =>
+        {
+            StepFault::passing("tls", format!("no TLS with the database: {error}"))
+        }
         sqlx::Error::Io(error) => {
             StepFault::passing("unreachable", format!("no connection to the database: {error}"))
         }

@@ -2,6 +2,7 @@
 //!
 //! Skipped, with a word, where there is no PostgreSQL.
 
+use crate::testing::tls::Identity;
 use crate::testing::{Bench, json};
 use millrace_engine::step::StepFault;
 use serde_json::{Value, json as j};
@@ -12,6 +13,8 @@ use std::time::Duration;
 struct Cluster {
     server: Child,
     port: u16,
+    /// What clients have to trust.
+    pem: String,
     _dir: tempfile::TempDir,
 }
 
@@ -48,8 +51,7 @@ impl Cluster {
             }
         }
         let password = dir.path().join("password");
-        std::io::Write::write_all(&mut std::fs::File::create(&password).unwrap(), b"value-of-s1")
-            .unwrap();
+        write(&password, "value-of-s1");
         let done = command(&programs.join("initdb"), is_root)
             .args(["-U", "plant", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "-N"])
             .arg(format!("--pwfile={}", password.display()))
@@ -60,18 +62,34 @@ impl Cluster {
         if !done.status.success() {
             return Err(String::from_utf8_lossy(&done.stderr).into_owned());
         }
+        let identity = Identity::new();
+        let (certificate, key) = (dir.path().join("cert.pem"), dir.path().join("key.pem"));
+        write(&certificate, &identity.pem);
+        write(&key, &identity.key_pem);
+        // PostgreSQL refuses a key that others may read.
+        let locked = Command::new("chmod").arg("600").arg(&key).status();
+        let owned = !is_root || Command::new("chown").arg("postgres").arg(&key).status().is_ok();
+        if !(owned && locked.is_ok_and(|status| status.success())) {
+            return Err("the key cannot be given to PostgreSQL".to_owned());
+        }
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let server = command(&programs.join("postgres"), is_root)
             .arg("-D")
             .arg(&data)
             .args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"])
-            .args(["-c", "unix_socket_directories=", "-c", "shared_buffers=16MB"])
+            .args(["-c", "unix_socket_directories=", "-c", "shared_buffers=16MB", "-c", "ssl=on"])
+            .args(["-c", &format!("ssl_cert_file={}", certificate.display())])
+            .args(["-c", &format!("ssl_key_file={}", key.display())])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| error.to_string())?;
-        Ok(Self { server, port, _dir: dir })
+        Ok(Self { server, port, pem: identity.pem, _dir: dir })
     }
+}
+
+fn write(path: &Path, text: &str) {
+    std::io::Write::write_all(&mut std::fs::File::create(path).unwrap(), text.as_bytes()).unwrap();
 }
 
 fn is_root() -> bool {
@@ -91,6 +109,7 @@ fn command(program: &Path, is_root: bool) -> Command {
 struct Plant {
     bench: Bench,
     port: u16,
+    pem: String,
 }
 
 impl Plant {
@@ -123,7 +142,8 @@ async fn postgres_reads_and_changes() {
         Ok(cluster) => cluster,
         Err(why) => return eprintln!("SKIPPED: {why}"),
     };
-    let plant = Plant { bench: Bench::new(), port: cluster.port };
+    let bench = Bench::with(&["127.0.0.1", "localhost"]);
+    let plant = Plant { bench, port: cluster.port, pem: cluster.pem.clone() };
     let mut attempts = 0;
     while let Err(fault) = plant.rows("select 1", j!([])).await {
         attempts += 1;
@@ -135,6 +155,7 @@ async fn postgres_reads_and_changes() {
     everything_is_bounded(&plant).await;
     faults_say_what_and_show_no_secret(&plant).await;
     survives_a_lost_connection(&plant).await;
+    tls_is_checked(&plant).await;
     assert_eq!(plant.bench.pool.held_bytes(), 0);
 }
 
@@ -254,8 +275,6 @@ async fn faults_say_what_and_show_no_secret(plant: &Plant) {
     assert_eq!(fault.code, "answer", "one statement: {fault}");
     let fault = plant.rows("select 'value-of-s1'::int", j!([])).await.unwrap_err();
     assert!(!fault.message.contains("value-of-s1"), "{fault}");
-    let tls = plant.run("sql.query", "select 1", j!({"tls": "require"})).await.unwrap_err();
-    assert_eq!(tls.code, "tls", "the server has none: {tls}");
 }
 
 async fn survives_a_lost_connection(plant: &Plant) {
@@ -266,4 +285,22 @@ async fn survives_a_lost_connection(plant: &Plant) {
         plant.change("insert into lost values ($1)", j!([number])).await.unwrap();
     }
     assert_eq!(plant.rows("select count(*) as n from lost", j!([])).await.unwrap(), j!([{"n": 3}]));
+}
+
+async fn tls_is_checked(plant: &Plant) {
+    let encrypted = "select ssl from pg_stat_ssl where pid = pg_backend_pid()";
+    let run = async |more: Value| plant.run("sql.query", encrypted, more).await;
+    let is_encrypted = |done: Result<Value, StepFault>| done.unwrap()["rows"][0]["ssl"].clone();
+    assert_eq!(is_encrypted(run(j!({"tls": "off"})).await), false);
+    assert_eq!(is_encrypted(run(j!({"tls": "require"})).await), true);
+    let verified = j!({"tls": "verify", "host": "localhost", "tls_ca_pem": plant.pem});
+    assert_eq!(is_encrypted(run(verified).await), true);
+    // For another name, or trusted by nobody.
+    for more in [
+        j!({"tls": "verify", "host": "127.0.0.1", "tls_ca_pem": plant.pem}),
+        j!({"tls": "verify", "host": "localhost"}),
+    ] {
+        let fault = run(more).await.unwrap_err();
+        assert_eq!(fault.code, "tls", "{fault}");
+    }
 }

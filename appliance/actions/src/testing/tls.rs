@@ -14,6 +14,7 @@ use tokio_rustls::TlsAcceptor;
 pub(crate) struct Identity {
     /// What clients have to trust.
     pub(crate) pem: String,
+    pub(crate) key_pem: String,
     acceptor: TlsAcceptor,
 }
 
@@ -29,7 +30,8 @@ impl Identity {
             .with_no_client_auth()
             .with_single_cert(vec![cert.der().clone()], key)
             .unwrap();
-        Self { pem: cert.pem(), acceptor: TlsAcceptor::from(Arc::new(config)) }
+        let key_pem = signing_key.serialize_pem();
+        Self { pem: cert.pem(), key_pem, acceptor: TlsAcceptor::from(Arc::new(config)) }
     }
 
     pub(crate) async fn https(&self) -> Server<Request> {
