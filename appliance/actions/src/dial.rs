@@ -304,5 +304,3 @@ pub(crate) fn bare_host(host: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tls_tests;

@@ -11,8 +11,6 @@ pub(crate) mod step;
 mod time;
 
 #[cfg(test)]
-mod postgres_tests;
-#[cfg(test)]
 mod tests;
 
 pub(crate) use postgres::Postgres;

@@ -1,5 +1,7 @@
 //! Names that lead to the box, names that are none, and ports that nobody serves.
 
+mod tls;
+
 use super::*;
 use std::collections::HashMap;
 use std::time::Duration;

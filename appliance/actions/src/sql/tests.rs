@@ -1,5 +1,7 @@
 //! `sql.query` and `sql.execute` on SQLite files, and on a PostgreSQL that the test starts itself.
 
+mod postgres;
+
 use crate::testing::{Bench, json};
 use millrace_engine::step::StepFault;
 use serde_json::{Value, json as j};
