@@ -73,10 +73,7 @@ impl Scope for Run {
 #[cfg(unix)]
 fn cpu() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(
-        u64::try_from(time.tv_sec).unwrap_or(0),
-        u32::try_from(time.tv_nsec).unwrap_or(0),
-    )
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 #[cfg(windows)]
@@ -166,18 +163,42 @@ fn main() {
     let mut bench = Bench { host, worker, run };
 
     bench.row("expression, nothing", 20_000, Form::Expression, "1");
-    bench.row("expression, one field of ten", 20_000, Form::Expression, "$trigger.value * 1.8 + 32");
-    bench.row("expression, all ten fields", 10_000, Form::Expression, "Object.keys($trigger).length");
+    bench.row(
+        "expression, one field of ten",
+        20_000,
+        Form::Expression,
+        "$trigger.value * 1.8 + 32",
+    );
+    bench.row(
+        "expression, all ten fields",
+        10_000,
+        Form::Expression,
+        "Object.keys($trigger).length",
+    );
     bench.row("script, nothing", 20_000, Form::Body, "return 1");
-    bench.row("script, ten fields in and out", 10_000, Form::Body, "$item.line = 'L1'; return $item");
+    bench.row(
+        "script, ten fields in and out",
+        10_000,
+        Form::Body,
+        "$item.line = 'L1'; return $item",
+    );
     bench.row("script, twenty lines", 10_000, Form::Body, SCRIPT);
     bench.row("script, asynchronous", 10_000, Form::Body, "return await Promise.resolve(1)");
     bench.run.trigger = message(207);
-    bench.row("expression, one field of 207", 20_000, Form::Expression, "$trigger.value * 1.8 + 32");
+    bench.row(
+        "expression, one field of 207",
+        20_000,
+        Form::Expression,
+        "$trigger.value * 1.8 + 32",
+    );
     bench.row("script, 207 fields in and out", 500, Form::Body, "$item.line = 'L1'; return $item");
     bench.run.trigger = message(10);
-    bench.row("loop of a million turns, per turn * 1e6", 1, Form::Body,
-        "let x = 1; for (let i = 0; i < 1e6; i++) x = x * 1.0000001 + (i & 3) - 1.5; return x");
+    bench.row(
+        "loop of a million turns, per turn * 1e6",
+        1,
+        Form::Body,
+        "let x = 1; for (let i = 0; i < 1e6; i++) x = x * 1.0000001 + (i & 3) - 1.5; return x",
+    );
 
     for (name, form, source) in [
         ("an expression", Form::Expression, "$trigger.value * 1.8 + 32"),

@@ -27,11 +27,17 @@ pub struct Settings {
     pub warm_bytes_max: u64,
     /// A runtime that was not used for so long is dropped.
     pub idle_max: Duration,
+    /// Whether a thread that does not come back gets the lowest priority, where the system can.
+    pub lowers_lost_threads: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { warm_bytes_max: 64 * 1024 * 1024, idle_max: Duration::from_secs(30) }
+        Self {
+            warm_bytes_max: 64 * 1024 * 1024,
+            idle_max: Duration::from_secs(30),
+            lowers_lost_threads: true,
+        }
     }
 }
 

@@ -57,7 +57,6 @@ impl Memory {
         self.peak_bytes.get() as u64
     }
 
-
     /// Whether so much more may be taken; remembers a refusal.
     fn grant(&self, more_bytes: usize) -> bool {
         let is_granted = self

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use millrace_engine::script::{FaultKind, Level, Root, Scope};
 use millrace_flow::Data;
-use rquickjs::{Array, Ctx, Error, Exception, Function, Object, Result, Value};
+use rquickjs::{Array, Ctx, Error, Exception, FromJs, Function, IntoJs, Result, Value};
 use scoped_tls_hkt::scoped_thread_local;
 
 use crate::from_js::{ReadFault, Reader, Tools};
@@ -24,6 +24,13 @@ scoped_thread_local!(static mut SCOPE: for<'a> &'a mut (dyn Scope + 'a));
 
 /// How much a guard may spend before it asks again, nanoseconds.
 const FUEL: i32 = 20_000;
+/// What the sandbox asks for; `guards.js` has the same numbers.
+const RANDOM: i32 = 0;
+const NOW: i32 = 1;
+const ROOT: i32 = 2;
+const GET_STATE: i32 = 3;
+const SET_STATE: i32 = 4;
+const SAY: i32 = 5;
 /// `kind` of the lazy objects in `guards.js`.
 pub(crate) const LAZY_STEP: i32 = 0;
 pub(crate) const LAZY_VARIABLE: i32 = 1;
@@ -38,62 +45,54 @@ pub(crate) fn with_scope<R>(scope: &mut dyn Scope, call: impl FnOnce() -> R) -> 
 }
 
 /// Asks the run, if there is one.
-pub(crate) fn ask<R: Default>(question: impl FnOnce(&mut dyn Scope) -> R) -> R {
+pub(crate) fn in_scope<R: Default>(question: impl FnOnce(&mut dyn Scope) -> R) -> R {
     if SCOPE.is_set() { SCOPE.with(|scope| question(scope)) } else { R::default() }
 }
 
-/// The object of natives that `install` of `guards.js` takes.
-pub(crate) fn natives<'js>(
+/// Asks whether the call is over: what a guard may spend until it asks again, or -1.
+pub(crate) fn refill<'js>(ctx: &Ctx<'js>, meter: &Rc<Meter>) -> Result<Function<'js>> {
+    let meter = Rc::clone(meter);
+    Function::new(ctx.clone(), move || if meter.is_over() { -1 } else { FUEL })
+}
+
+/// Everything else, by number: a function for each would cost each runtime its making.
+pub(crate) fn ask<'js>(
     ctx: &Ctx<'js>,
     meter: &Rc<Meter>,
     tools: &ToolsCell,
-) -> Result<Object<'js>> {
-    let natives = Object::new(ctx.clone())?;
-    let of_refill = Rc::clone(meter);
-    natives.set(
-        "refill",
-        Function::new(ctx.clone(), move || if of_refill.is_over() { -1 } else { FUEL })?,
-    )?;
-    let of_random = Rc::clone(meter);
-    natives.set("random", Function::new(ctx.clone(), move || of_random.random())?)?;
-    natives.set("now", Function::new(ctx.clone(), now)?)?;
-    natives.set("root", Function::new(ctx.clone(), lazy_root)?)?;
-    natives.set("getState", Function::new(ctx.clone(), get_state)?)?;
-    let (of_set, tools_of_set) = (Rc::clone(meter), Rc::clone(tools));
-    natives.set(
-        "setState",
-        Function::new(ctx.clone(), move |ctx: Ctx<'js>, name: Value<'js>, value: Value<'js>| {
-            set_state(&ctx, &of_set, &tools_of_set, &name, &value)
-        })?,
-    )?;
-    let (of_say, tools_of_say) = (Rc::clone(meter), Rc::clone(tools));
-    natives.set(
-        "say",
-        Function::new(ctx.clone(), move |ctx: Ctx<'js>, level: i32, given: Array<'js>| {
-            say(&ctx, &of_say, &tools_of_say, level, &given)
-        })?,
-    )?;
-    Ok(natives)
+) -> Result<Function<'js>> {
+    let (meter, tools) = (Rc::clone(meter), Rc::clone(tools));
+    let ask = move |ctx: Ctx<'js>, what: i32, first: Value<'js>, second: Value<'js>| match what {
+        RANDOM => meter.random().into_js(&ctx),
+        NOW => now().into_js(&ctx),
+        ROOT => lazy_root(&ctx, i32::from_js(&ctx, first)?, &String::from_js(&ctx, second)?),
+        GET_STATE => get_state(&ctx, &first),
+        SET_STATE => set_state(&ctx, &meter, &tools, &first, &second)?.into_js(&ctx),
+        SAY => say(&ctx, &meter, &tools, i32::from_js(&ctx, first)?, second)?.into_js(&ctx),
+        _ => Err(Error::Unknown),
+    };
+    Function::new(ctx.clone(), ask)
 }
 
 /// The run's time in milliseconds, as `Date.now()` gives it.
 fn now() -> f64 {
-    let (millis, _) = ask(|scope| Some(scope.now())).map_or((0, 0), |time| time.split_millis());
+    let (millis, _) =
+        in_scope(|scope| Some(scope.now())).map_or((0, 0), |time| time.split_millis());
     #[expect(clippy::cast_precision_loss, reason = "milliseconds of an i64 of nanoseconds fit")]
     let millis = millis as f64;
     millis
 }
 
-fn lazy_root<'js>(ctx: Ctx<'js>, kind: i32, name: String) -> Result<Value<'js>> {
-    let root = if kind == LAZY_STEP { Root::Step(&name) } else { Root::Variable(&name) };
-    let data = ask(|scope| scope.root(root));
-    into_js::whole(&ctx, &data)
+fn lazy_root<'js>(ctx: &Ctx<'js>, kind: i32, name: &str) -> Result<Value<'js>> {
+    let root = if kind == LAZY_STEP { Root::Step(name) } else { Root::Variable(name) };
+    let data = in_scope(|scope| scope.root(root));
+    into_js::whole(ctx, &data)
 }
 
-fn get_state<'js>(ctx: Ctx<'js>, name: Value<'js>) -> Result<Value<'js>> {
-    let name = state_name(&ctx, &name)?;
-    let data = ask(|scope| scope.state(&name));
-    into_js::whole(&ctx, &data)
+fn get_state<'js>(ctx: &Ctx<'js>, name: &Value<'js>) -> Result<Value<'js>> {
+    let name = state_name(ctx, name)?;
+    let data = in_scope(|scope| scope.state(&name));
+    into_js::whole(ctx, &data)
 }
 
 fn set_state<'js>(
@@ -116,7 +115,7 @@ fn set_state<'js>(
     if meter.is_over() {
         return Ok(());
     }
-    ask(|scope| scope.set_state(&name, data).err())
+    in_scope(|scope| scope.set_state(&name, data).err())
         .map_or(Ok(()), |refusal| Err(Exception::throw_range(ctx, &refusal)))
 }
 
@@ -133,8 +132,9 @@ fn say<'js>(
     meter: &Meter,
     tools: &ToolsCell,
     level: i32,
-    given: &Array<'js>,
+    given: Value<'js>,
 ) -> Result<bool> {
+    let given = Array::from_value(given)?;
     let line = with_tools(tools, |tools| {
         Ok(render::line(ctx, tools, given.iter().filter_map(Result::ok)))
     })?;
@@ -152,7 +152,7 @@ fn say<'js>(
         3 => Level::Error,
         _ => Level::Info,
     };
-    ask(|scope| scope.console(level, &line));
+    in_scope(|scope| scope.console(level, &line));
     Ok(false)
 }
 

@@ -10,17 +10,51 @@
 
 use std::sync::OnceLock;
 
-use rquickjs::{Context, Ctx, Error, Function, Module, Object, Result, Runtime, WriteOptions};
+use rquickjs::{Context, Ctx, Error, Function, Module, Result, Runtime, WriteOptions};
 
 use crate::roots::words;
 
 const GUARDS: &str = include_str!("prelude/guards.js");
+const RARE: &str = include_str!("prelude/rare.js");
 const MILL: &str = include_str!("prelude/mill.js");
 /// Where the table stands in `guards.js`.
 const TABLE_MARK: &str = "/*GUARDS*/";
 
 /// A group of natives under one guard: the owner, the maker in `guards.js`, the cost, the names.
 struct Row(&'static str, &'static str, f32, &'static [&'static str]);
+
+/// Makers that stand in `rare.js`.
+const RARE_MAKERS: &[&str] = &[
+    "find",
+    "sort",
+    "flat",
+    "flatMap",
+    "from",
+    "typedFrom",
+    "gathered",
+    "fromEntries",
+    "compare",
+    "pattern",
+    "raw",
+    "bits",
+    "wrap",
+    "keyed",
+    "typed",
+    "buffer",
+    "aggregate",
+    "regexp",
+    "bigint",
+];
+
+/// Owners and makers of natives that are there only with typed arrays.
+const BYTES_OWNERS: &[&str] = &[
+    "typedProto",
+    "getPrototypeOf(Uint8Array)",
+    "Uint8Array",
+    "Uint8Array.prototype",
+    "ArrayBuffer.prototype",
+];
+const BYTES_MAKERS: &[&str] = &["typed", "buffer"];
 
 /// Natives that others call by name, so that they are always there: `join` by a list's text, `exec`
 /// by all that match patterns, `concat` by template literals.
@@ -98,7 +132,7 @@ const ROWS: &[Row] = &[
     Row("String", "raw", 1.0, &["raw"]),
     Row("RegExp.prototype", "exec", 3.0, &["exec"]),
     Row("RegExp", "first", 10.0, &["escape"]),
-    Row("JSON", "parse", 15.0, &["parse"]),
+    Row("JSON", "parse", 25.0, &["parse"]),
     Row("JSON", "stringify", 1.0, &["stringify"]),
     Row(
         "Object",
@@ -161,7 +195,15 @@ const ROWS: &[Row] = &[
             "parseFloat",
         ],
     ),
+    // Before the next two: it keeps `set` and `add` as they are.
     Row("globalThis", "keyed", 0.0, &["Map", "Set", "WeakMap", "WeakSet"]),
+    Row(
+        "Map.prototype",
+        "keys",
+        1.0,
+        &["get", "has", "set", "delete", "getOrInsert", "getOrInsertComputed"],
+    ),
+    Row("Set.prototype", "keys", 1.0, &["has", "add", "delete"]),
     Row(
         "globalThis",
         "typed",
@@ -192,17 +234,42 @@ fn names() -> impl Iterator<Item = &'static str> {
     ROWS.iter().flat_map(|row| row.3.iter().copied())
 }
 
-/// Which guards a pipeline with these sources needs, one character each, and whether it uses `mill`.
-pub(crate) fn needs<'a>(sources: impl Iterator<Item = &'a str>) -> (String, bool) {
-    let known: std::collections::HashSet<&str> = sources.flat_map(words).collect();
-    let is_needed = |name: &str| known.contains(name) || ALWAYS.contains(&name);
-    let mask = names().map(|name| if is_needed(name) { '1' } else { '0' }).collect();
-    (mask, known.contains("mill"))
+/// What a runtime needs of the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// One character for each native: `1` if it is guarded, `0` if it is hidden.
+    mask: Box<str>,
+    uses_mill: bool,
+    /// A guard of `rare.js`.
+    uses_rare: bool,
+    /// Typed arrays and buffers.
+    pub(crate) uses_bytes: bool,
 }
 
-/// The mask of a runtime that has everything.
-pub(crate) fn all() -> String {
-    names().map(|_| '1').collect()
+impl Needs {
+    /// What scripts with these sources need.
+    pub(crate) fn of<'a>(sources: impl Iterator<Item = &'a str>) -> Self {
+        let known: std::collections::HashSet<&str> = sources.flat_map(words).collect();
+        let is_needed = |name: &str| known.contains(name) || ALWAYS.contains(&name);
+        let uses = |rows: &dyn Fn(&Row) -> bool, is_needed: &dyn Fn(&str) -> bool| {
+            ROWS.iter().filter(|row| rows(row)).any(|row| row.3.iter().any(|name| is_needed(name)))
+        };
+        let uses_mill = known.contains("mill");
+        Self {
+            mask: names().map(|name| if is_needed(name) { '1' } else { '0' }).collect(),
+            uses_mill,
+            uses_rare: uses(&|row| RARE_MAKERS.contains(&row.1), &|name| known.contains(name)),
+            uses_bytes: uses_mill
+                || known.contains("DataView")
+                || uses(&|row| BYTES_MAKERS.contains(&row.1), &|name| known.contains(name)),
+        }
+    }
+
+    /// Everything.
+    pub(crate) fn all() -> Self {
+        let mask = names().map(|_| '1').collect();
+        Self { mask, uses_mill: true, uses_rare: true, uses_bytes: true }
+    }
 }
 
 /// What the sandbox gives to the host.
@@ -219,38 +286,35 @@ pub(crate) struct Sandbox<'js> {
     pub(crate) freeze_all: Function<'js>,
 }
 
-/// Builds the sandbox in a fresh runtime.
+/// Builds the sandbox in a fresh runtime; `refill` and `ask` are the host's natives.
 pub(crate) fn install<'js>(
     ctx: &Ctx<'js>,
-    mask: &str,
-    uses_mill: bool,
-    natives: &Object<'js>,
+    needs: &Needs,
+    refill: Function<'js>,
+    ask: Function<'js>,
 ) -> Result<Sandbox<'js>> {
     let code = compiled()?;
-    // First: it keeps the natives that it needs before the guards take them away.
-    let mill = if uses_mill { Some(bytecode::load(ctx, &code.mill)?) } else { None };
-    let guards = bytecode::load(ctx, &code.guards)?;
-    let install: Function<'js> = guards.get("install")?;
-    let given: rquickjs::Array<'js> = install.call((mask, natives.clone()))?;
-    if let Some(mill) = mill {
-        let build: Function<'js> = mill.get("build")?;
-        let now: Function<'js> = natives.get("now")?;
-        let library: Object<'js> = build.call((now,))?;
-        let constant: Function<'js> = given.get(4)?;
-        constant.call::<_, ()>(("mill", library))?;
-    }
+    let part = |is_needed: bool, code: &'static [u8], name: &str| {
+        // Each part keeps the natives that it needs itself, before the guards take them away.
+        is_needed.then(|| bytecode::load(ctx, code)?.get::<_, Function<'js>>(name)).transpose()
+    };
+    let mill = part(needs.uses_mill, &code.mill, "build")?;
+    let rare = part(needs.uses_rare, &code.rare, "rare")?;
+    let install: Function<'js> = bytecode::load(ctx, &code.guards)?.get("install")?;
+    let given: rquickjs::Array<'js> = install.call((&*needs.mask, rare, mill, refill, ask))?;
     Ok(Sandbox {
         unwrap: given.get(0)?,
         fit: given.get(1)?,
         well_formed: given.get(2)?,
         lazy: given.get(3)?,
-        freeze_all: given.get(5)?,
+        freeze_all: given.get(4)?,
     })
 }
 
-/// The bytecode of both parts.
+/// The bytecode of all parts.
 struct Code {
     guards: Vec<u8>,
+    rare: Vec<u8>,
     mill: Vec<u8>,
 }
 
@@ -270,18 +334,28 @@ fn compile() -> Result<Code> {
             Module::declare(ctx.clone(), name, source)?.write(options)
         };
         let guards = GUARDS.replace(TABLE_MARK, &table());
-        Ok(Code { guards: write("guards", &guards)?, mill: write("mill", MILL)? })
+        Ok(Code {
+            guards: write("guards", &guards)?,
+            rare: write("rare", RARE)?,
+            mill: write("mill", MILL)?,
+        })
     })
 }
 
-/// The rows as calls of `put`, in the order of [`names`].
+/// The rows as calls of `put`, with their places in the mask.
 fn table() -> String {
     let mut text = String::new();
-    for (place, Row(owner, maker, cost, names)) in ROWS.iter().enumerate() {
-        text.push_str(&format!("const owner{place} = {owner};"));
+    let mut place = 0;
+    for Row(owner, maker, cost, names) in ROWS {
+        let object = if RARE_MAKERS.contains(maker) { "more." } else { "" };
+        let is_bytes = BYTES_OWNERS.contains(owner) || BYTES_MAKERS.contains(maker);
+        text.push_str(if is_bytes { "if(Bytes!==undefined){" } else { "{" });
+        text.push_str(&format!("const owner={owner},make={object}{maker};"));
         for name in *names {
-            text.push_str(&format!("put(owner{place},'{name}',{maker},{cost});"));
+            text.push_str(&format!("put({place},owner,'{name}',make,{cost});"));
+            place += 1;
         }
+        text.push('}');
     }
     text
 }

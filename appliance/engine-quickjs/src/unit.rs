@@ -18,7 +18,7 @@ use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::{Context, Ctx, Runtime, Value};
 
 use crate::fault;
-use crate::prelude;
+use crate::prelude::Needs;
 use crate::roots::Roots;
 
 /// Longest source of one function.
@@ -35,9 +35,8 @@ pub(crate) struct CompiledUnit {
     pub(crate) pipeline: u32,
     pub(crate) memory_bytes_max: u64,
     pub(crate) functions: Box<[CompiledFunction]>,
-    /// Which guards the runtime of its bodies needs; see [`prelude::needs`].
-    pub(crate) mask: Box<str>,
-    pub(crate) uses_mill: bool,
+    /// What the runtime of its bodies needs.
+    pub(crate) needs: Needs,
 }
 
 /// One function of it.
@@ -63,14 +62,13 @@ pub(crate) fn compile(unit: &Unit) -> Result<CompiledUnit, Vec<SyntaxFault>> {
         return Err(faults);
     }
     let bodies = unit.functions.iter().filter(|function| function.form == Form::Body);
-    let (mask, uses_mill) = prelude::needs(bodies.map(|function| function.source.as_str()));
+    let needs = Needs::of(bodies.map(|function| function.source.as_str()));
     Ok(CompiledUnit {
         serial: SERIAL.fetch_add(1, Ordering::Relaxed),
         pipeline: unit.pipeline,
         memory_bytes_max: unit.memory_bytes_max,
         functions: functions.into(),
-        mask: mask.into(),
-        uses_mill,
+        needs,
     })
 }
 

@@ -22,7 +22,7 @@ use crate::into_js;
 use crate::memory::{Counted, Memory};
 use crate::meter::{Clocks, Meter};
 use crate::natives::{self, LAZY_STEP, LAZY_VARIABLE, ToolsCell};
-use crate::prelude;
+use crate::prelude::{self, Needs};
 use crate::roots::{Roots, Want};
 use crate::unit::{CompiledFunction, CompiledUnit};
 
@@ -31,7 +31,8 @@ const STACK_BYTES_MAX: usize = 512 * 1024;
 /// Garbage is collected after a call that left so much more than the last collection.
 const GARBAGE_BYTES_MAX: u64 = 256 * 1024;
 
-/// What a context has: everything but shared memory, weak references, and the box's clock.
+/// What each context has; typed arrays come on demand. Shared memory, weak references and the
+/// box's clock are left out.
 type Intrinsics = (
     intrinsic::Date,
     intrinsic::Eval,
@@ -40,7 +41,6 @@ type Intrinsics = (
     intrinsic::Json,
     intrinsic::Proxy,
     intrinsic::MapSet,
-    intrinsic::TypedArrays,
     intrinsic::Promise,
 );
 
@@ -95,8 +95,7 @@ impl Warm {
         heard: &Arc<AtomicU64>,
     ) -> Result<Self, ScriptFault> {
         let memory = Memory::new(unit.memory_bytes_max);
-        let sandbox = Surroundings { mask: &unit.mask, uses_mill: unit.uses_mill, is_frozen: false };
-        Self::build(memory, sandbox, clocks, heard)
+        Self::build(memory, &unit.needs, false, clocks, heard)
     }
 
     /// The runtime for the expressions of all pipelines: everything in it is frozen.
@@ -107,18 +106,17 @@ impl Warm {
         clocks: &Rc<Clocks>,
         heard: &Arc<AtomicU64>,
     ) -> Result<Self, ScriptFault> {
-        let mask = prelude::all();
-        let sandbox = Surroundings { mask: &mask, uses_mill: true, is_frozen: true };
-        Self::build(Memory::new(u64::MAX), sandbox, clocks, heard)
+        Self::build(Memory::new(u64::MAX), &Needs::all(), true, clocks, heard)
     }
 
     fn build(
         memory: Rc<Memory>,
-        surroundings: Surroundings<'_>,
+        needs: &Needs,
+        is_frozen: bool,
         clocks: &Rc<Clocks>,
         heard: &Arc<AtomicU64>,
     ) -> Result<Self, ScriptFault> {
-        Self::try_build(memory, surroundings, clocks, heard).map_err(|_error| ScriptFault {
+        Self::try_build(memory, needs, is_frozen, clocks, heard).map_err(|_error| ScriptFault {
             kind: FaultKind::Memory,
             message: "the memory limit does not hold the script's surroundings".to_owned(),
             line: None,
@@ -127,7 +125,8 @@ impl Warm {
 
     fn try_build(
         memory: Rc<Memory>,
-        surroundings: Surroundings<'_>,
+        needs: &Needs,
+        is_frozen: bool,
         clocks: &Rc<Clocks>,
         heard: &Arc<AtomicU64>,
     ) -> rquickjs::Result<Self> {
@@ -136,12 +135,16 @@ impl Warm {
         runtime.set_max_stack_size(STACK_BYTES_MAX);
         let of_handler = Rc::clone(&meter);
         runtime.set_interrupt_handler(Some(Box::new(move || of_handler.is_over())));
-        let context = Context::custom::<Intrinsics>(&runtime)?;
+        let context = if needs.uses_bytes {
+            Context::custom::<(Intrinsics, intrinsic::TypedArrays)>(&runtime)?
+        } else {
+            Context::custom::<Intrinsics>(&runtime)?
+        };
         let tools = ToolsCell::default();
         let lazy = context.with(|ctx| {
-            let natives = natives::natives(&ctx, &meter, &tools)?;
-            let Surroundings { mask, uses_mill, is_frozen } = surroundings;
-            let sandbox = prelude::install(&ctx, mask, uses_mill, &natives)?;
+            let refill = natives::refill(&ctx, &meter)?;
+            let ask = natives::ask(&ctx, &meter, &tools)?;
+            let sandbox = prelude::install(&ctx, needs, refill, ask)?;
             if is_frozen {
                 sandbox.freeze_all.call::<_, ()>(())?;
             }
@@ -214,13 +217,6 @@ impl Warm {
     }
 }
 
-/// What stands around a script.
-struct Surroundings<'a> {
-    mask: &'a str,
-    uses_mill: bool,
-    is_frozen: bool,
-}
-
 fn no_function(number: usize) -> Ended {
     let message = format!("the pipeline has no function {number}");
     let result = Err(ScriptFault { kind: FaultKind::Unusable, message, line: None });
@@ -271,7 +267,7 @@ impl<'js> Call<'_, 'js> {
         let mut args = Args::new(self.ctx.clone(), count);
         for (root, want) in [(Root::Trigger, trigger), (Root::Item, item), (Root::Run, run)] {
             if !want.is_nothing() {
-                let data = natives::ask(|scope| scope.root(root));
+                let data = natives::in_scope(|scope| scope.root(root));
                 args.push_arg(into_js::wanted(self.ctx, &data, want)?)?;
             }
         }
@@ -294,7 +290,7 @@ impl<'js> Call<'_, 'js> {
         if let Want::Fields(names) = want {
             let object = Object::new(self.ctx.clone())?;
             for (name, want) in names {
-                let data = natives::ask(|scope| {
+                let data = natives::in_scope(|scope| {
                     scope.root(if kind == LAZY_STEP {
                         Root::Step(name)
                     } else {

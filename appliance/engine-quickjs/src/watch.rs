@@ -151,7 +151,8 @@ fn is_lost(slot: &Slot, now: Duration, seen: &mut HashMap<u64, Seen>) -> bool {
 fn give_up(shared: &Shared, slot: &Slot) {
     let pipeline = slot.pipeline.load(Ordering::Relaxed);
     slot.is_given_up.store(true, Ordering::Release);
-    let is_idle = slot.thread.is_some_and(thread_time::make_idle);
+    let is_idle =
+        shared.settings.lowers_lost_threads && slot.thread.is_some_and(thread_time::make_idle);
     let lost = shared.lose(Overrun { worker: slot.number, pipeline });
     tracing::warn!(pipeline, worker = slot.number, is_idle, lost, "Gave up a thread to a script.");
     shared.raise(Issue {

@@ -16,7 +16,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use millrace_engine::script::{Budget, Compiled, FaultKind, Form, Report, Scope, ScriptFault, Worker};
+use millrace_engine::script::{
+    Budget, Compiled, FaultKind, Form, Report, Scope, ScriptFault, Worker,
+};
 
 use crate::host::{Refused, Shared};
 use crate::meter::Clocks;
@@ -63,15 +65,7 @@ impl JsWorker {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let slot = shared.join();
         let clocks = Clocks::new(Arc::clone(&shared.clock));
-        Self {
-            shared,
-            slot,
-            clocks,
-            expressions: None,
-            warm: HashMap::new(),
-            calls: 0,
-            bytes: 0,
-        }
+        Self { shared, slot, clocks, expressions: None, warm: HashMap::new(), calls: 0, bytes: 0 }
     }
 
     fn call_expression(

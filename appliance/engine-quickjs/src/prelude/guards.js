@@ -16,28 +16,34 @@
 const { apply, construct, defineProperty, getOwnPropertyDescriptor: descriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
 const { isArray } = Array;
 const { create, freeze } = Object;
+const now = () => ask(NOW, 0, 0);
 const text = String;
 const ITERATOR = Symbol.iterator, SPREADABLE = Symbol.isConcatSpreadable, MATCH = Symbol.match;
-const typedProto = getPrototypeOf(Uint8Array.prototype);
-const typedTag = descriptor(typedProto, Symbol.toStringTag).get;
-const typedLength = descriptor(typedProto, 'length').get;
+// Absent if the pipeline names no bytes.
+const Bytes = globalThis.Uint8Array, Buffer = globalThis.ArrayBuffer;
+const typedProto = Bytes && getPrototypeOf(Bytes.prototype);
+const typedTag = Bytes && descriptor(typedProto, Symbol.toStringTag).get;
+const typedLength = Bytes && descriptor(typedProto, 'length').get;
 const LIST_MAX = 100000;
 const WORK_MAX = 20000000;
 const PATTERN_MAX = 10000;
 const TEXT_MAX = 8000000;
 const BITS_MAX = 16384;
 
+// What the host is asked; natives.rs has the same numbers.
+const RANDOM = 0, NOW = 1, ROOT = 2, GET_STATE = 3, SET_STATE = 4, SAY = 5;
+
 let fuel = 0;
-let host;
+let refill, ask;
 
 const spin = () => { for (;;); };
 const spend = (cost) => {
-  if ((fuel -= cost) < 0 && (fuel = host.refill()) < 0) spin();
+  if ((fuel -= cost) < 0 && (fuel = refill()) < 0) spin();
 };
 const refuse = (what, count, most) => {
   throw new RangeError(`${what} of ${count} is too long here: at most ${most}`);
 };
-const isTyped = (x) => typeof x === 'object' && x !== null && apply(typedTag, x, []) !== undefined;
+const isTyped = (x) => Bytes !== undefined && typeof x === 'object' && x !== null && apply(typedTag, x, []) !== undefined;
 
 // How many entries a list function would walk. Getters are refused: they could tell two lengths.
 const size = (x) => {
@@ -80,15 +86,6 @@ const list = (native, cost) => function (...given) {
   return run(native, this, given);
 };
 
-// `indexOf` and its like compare texts character by character.
-const find = (native, cost) => function (...given) {
-  const count = size(this);
-  charge(count, cost);
-  const wanted = given[0];
-  if (typeof wanted === 'string' && wanted.length > 64) chargeText(count * wanted.length, 0.05);
-  return run(native, this, given);
-};
-
 const splice = (native, cost) => function (...given) {
   charge(size(this) + given.length, cost);
   return run(native, this, given);
@@ -106,91 +103,10 @@ const concat = (native, cost) => function (...given) {
   return run(native, this, given);
 };
 
-const byText = (a, b) => {
-  a = text(a);
-  b = text(b);
-  spend((a.length < b.length ? a.length : b.length) / 4);
-  return a < b ? -1 : a > b ? 1 : 0;
-};
-const sort = (native, cost) => function (order) {
-  const count = size(this);
-  charge(count, cost);
-  if (order === undefined) {
-    let characters = 0;
-    for (let i = 0; i < count && count <= 2000; i++) {
-      const entry = this[i];
-      if (typeof entry === 'string') characters += entry.length;
-    }
-    if (count > 2000 || characters > 200000) order = byText;
-  }
-  return run(native, this, [order]);
-};
-
-// Without recursion in C: a list of lists of lists may be exponentially long.
-const flatten = (out, entries, depth) => {
-  const count = size(entries);
-  charge(count, 20);
-  for (let i = 0; i < count; i++) {
-    if (!(i in entries)) continue;
-    const entry = entries[i];
-    if (depth > 0 && isArray(entry)) flatten(out, entry, depth - 1);
-    else defineProperty(out, out.length, { value: entry, writable: true, enumerable: true, configurable: true });
-  }
-  return out;
-};
-const flat = () => function (depth = 1) { return flatten([], this, +depth); };
-const flatMap = () => function (each, self) {
-  const count = size(this);
-  charge(count, 20);
-  const out = [];
-  for (let i = 0; i < count; i++) {
-    if (!(i in this)) continue;
-    const entry = apply(each, self, [this[i], i, this]);
-    flatten(out, [entry], 1);
-  }
-  return out;
-};
-
-const gather = (from, each, self) => {
-  const out = [];
-  if (from === undefined || from === null) throw new TypeError('a list or an iterable is needed');
-  if (from[ITERATOR] !== undefined && from[ITERATOR] !== null) {
-    let i = 0;
-    for (const entry of from) {
-      out[i] = each === undefined ? entry : apply(each, self, [entry, i]);
-      i++;
-    }
-  } else {
-    const count = size(from);
-    charge(count, 100);
-    for (let i = 0; i < count; i++) out[i] = each === undefined ? from[i] : apply(each, self, [from[i], i]);
-  }
-  return out;
-};
-const from = () => function (source, each, self) { return gather(source, each, self); };
-const typedFrom = () => function (source, each, self) { return new this(gather(source, each, self)); };
-const gathered = (native) => function (source, ...given) {
-  return run(native, this, [gather(source), ...given]);
-};
-const fromEntries = () => function (source) {
-  const out = {};
-  for (const entry of source) {
-    defineProperty(out, entry[0], { value: entry[1], writable: true, enumerable: true, configurable: true });
-  }
-  return out;
-};
-
 const texts = (native, cost) => function (...given) {
   const self = subject(this);
   chargeText(self.length, cost);
   return run(native, self, given);
-};
-// Both texts are walked.
-const compare = (native, cost) => function (other, ...given) {
-  const self = subject(this);
-  other = text(other);
-  chargeText(self.length + other.length, cost);
-  return run(native, self, [other, ...given]);
 };
 // QuickJS searches at every position: the product of both lengths, at worst.
 const search = (native, cost) => function (...given) {
@@ -222,21 +138,16 @@ const pad = (native) => function (count, filler = ' ') {
   spend(count);
   return run(native, self, [count, text(filler)]);
 };
-const pattern = (native) => function (wanted) {
-  const self = subject(this);
-  const isPattern = wanted !== null && typeof wanted === 'object' && wanted[MATCH] !== undefined;
-  if (!isPattern && wanted !== undefined) {
-    wanted = text(wanted);
-    if (wanted.length > PATTERN_MAX) refuse('a pattern', wanted.length, PATTERN_MAX);
-  }
-  spend(self.length);
-  return run(native, self, [wanted]);
-};
 // Up to 10,000 steps of the matcher go unasked; from there it asks by itself.
 const exec = (native) => function (self) {
   self = text(self);
   spend(100 + (self.length < 10000 ? self.length : 10000) * 3);
   return run(native, this, [self]);
+};
+// A text as a key is hashed anew each time.
+const keys = (native) => function (key, entry) {
+  if (typeof key === 'string' && key.length > 100) spend(key.length);
+  return apply(native, this, [key, entry]);
 };
 const first = (native, cost) => function (...given) {
   if (given.length > 0) {
@@ -245,11 +156,6 @@ const first = (native, cost) => function (...given) {
   }
   return run(native, this, given);
 };
-const raw = (native) => function (strings, ...given) {
-  charge(size(strings.raw) + given.length, 100);
-  return run(native, this, [strings, ...given]);
-};
-
 const parse = (native, cost) => function (source, reviver) {
   source = text(source);
   chargeText(source.length, cost);
@@ -290,19 +196,6 @@ const always = (native) => function (...given) {
   return run(native, this, given);
 };
 
-const bits = (native) => function (...given) {
-  const rest = apply(bigValueOf, this, []) >> 16384n;
-  if (rest !== 0n && rest !== -1n) throw new RangeError(`an integer of more than ${BITS_MAX} bits is too long here`);
-  spend(1e9);
-  return run(native, this, given);
-};
-const wrap = (native) => function (count, big) {
-  count = +count;
-  if (count > BITS_MAX) refuse('an integer', count, BITS_MAX);
-  return run(native, this, [count, big]);
-};
-const bigValueOf = BigInt.prototype.valueOf;
-
 // ---- constructors: a function in front, with the same prototype and statics
 
 const front = (native, name, make, isCallable) => {
@@ -319,78 +212,23 @@ const front = (native, name, make, isCallable) => {
   defineProperty(native.prototype, 'constructor', { value: shown, writable: true, enumerable: false, configurable: true });
   return shown;
 };
-const keyed = (native, cost, name) => {
-  const put = native.prototype.set ?? native.prototype.add;
-  const isPair = native.prototype.set !== undefined;
-  return front(native, name, (given, target) => {
-    const out = construct(native, [], target);
-    const source = given[0];
-    if (source !== undefined && source !== null) {
-      for (const entry of source) apply(put, out, isPair ? [entry[0], entry[1]] : [entry]);
-    }
-    return out;
-  });
-};
-const typed = (native, cost, name) => front(native, name, (given, target) => {
-  let source = given[0];
-  if (typeof source === 'number') {
-    spend(source);
-  } else if (source !== null && typeof source === 'object' && apply(typedTag, source, []) === undefined) {
-    if (isArray(source) || (source[ITERATOR] === undefined && 'length' in source)) charge(size(source), 60);
-    else if (source[ITERATOR] !== undefined) given[0] = gather(source);
-  } else {
-    spend(1e9);
-  }
-  try {
-    return construct(native, given, target);
-  } catch (error) {
-    spend(1e9);
-    throw error;
-  }
-});
-const buffer = (native, cost, name) => front(native, name, (given, target) => {
-  spend(1e9);
-  return construct(native, given, target);
-});
-const regexp = (native, cost, name) => front(native, name, (given, target, isCall) => {
-  const source = given[0];
-  if (isCall && given.length === 1 && source instanceof native) return source;
-  if (source !== undefined && !(source instanceof native)) {
-    given[0] = text(source);
-    if (given[0].length > PATTERN_MAX) refuse('a pattern', given[0].length, PATTERN_MAX);
-  }
-  return construct(native, given, target);
-}, true);
 const date = (native, cost, name) => {
   const shown = front(native, name, (given, target, isCall) => {
-    if (isCall) return text(construct(native, [host.now()], shown));
+    if (isCall) return text(construct(native, [now()], shown));
     if (typeof given[0] === 'string' && given[0].length > 100) given[0] = NaN;
-    return construct(native, given.length === 0 ? [host.now()] : given, target);
+    return construct(native, given.length === 0 ? [now()] : given, target);
   }, true);
-  shown.now = () => host.now();
+  shown.now = () => now();
   return shown;
 };
-const bigint = (native, cost, name) => {
-  const shown = front(native, name, (given, target, isCall) => {
-    if (!isCall) throw new TypeError('BigInt is not a constructor');
-    const source = given[0];
-    if (typeof source === 'string' && source.length > 20000) refuse('a text', source.length, 20000);
-    return native(source);
-  }, true);
-  return shown;
-};
-const aggregate = (native, cost, name) => front(native, name, (given, target) => {
-  given[0] = gather(given[0]);
-  return construct(native, given, target);
-}, true);
-const random = () => () => host.random();
+const random = () => () => ask(RANDOM, 0, 0);
 
 // ---- what the host needs
 
 const RealDate = Date, RealMap = Map, RealSet = Set, RealPromise = Promise, RealRegExp = RegExp;
 const { getTime, toISOString } = Date.prototype;
 const eachOfMap = Map.prototype.forEach, eachOfSet = Set.prototype.forEach;
-const RealBuffer = ArrayBuffer, Bytes = Uint8Array, RealProxy = Proxy;
+const RealProxy = Proxy;
 const Boxes = [Number, String, Boolean, BigInt, Symbol];
 const valueOf = [Number.prototype.valueOf, String.prototype.valueOf, Boolean.prototype.valueOf,
   BigInt.prototype.valueOf, Symbol.prototype.valueOf];
@@ -413,7 +251,7 @@ const unwrap = (x) => {
       apply(eachOfSet, x, [(entry) => { out[out.length] = entry; }]);
       return [out];
     }
-    if (x instanceof RealBuffer) x = new Bytes(x);
+    if (Bytes !== undefined && x instanceof Buffer) x = new Bytes(x);
     if (isTyped(x)) {
       const count = apply(typedLength, x, []);
       charge(count, 20);
@@ -434,8 +272,8 @@ const { toWellFormed, matchAll } = String.prototype;
 const { add, has } = Set.prototype;
 const wellFormed = (x) => apply(toWellFormed, x, []);
 const lazy = (kind) => new RealProxy({}, {
-  get: (target, name) => (typeof name === 'string' && name !== 'length' ? host.root(kind, name) : undefined),
-  has: (target, name) => typeof name === 'string' && host.root(kind, name) !== undefined,
+  get: (target, name) => (typeof name === 'string' && name !== 'length' ? ask(ROOT, kind, name) : undefined),
+  has: (target, name) => typeof name === 'string' && ask(ROOT, kind, name) !== undefined,
   set: () => false,
   defineProperty: () => false,
   setPrototypeOf: () => false,
@@ -478,12 +316,13 @@ const freezeAll = () => {
   }
 };
 
-export function install(mask, natives) {
-  host = natives;
+export function install(mask, rare, mill, refillNative, askNative) {
+  refill = refillNative;
+  ask = askNative;
+  const more = rare === undefined ? {} : rare({ apply, construct, defineProperty, isArray, text, ITERATOR, MATCH, typedTag, PATTERN_MAX, spend, refuse, size, charge, chargeText, run, subject, front });
   const global = globalThis;
-  let place = 0;
-  const put = (owner, name, make, cost) => {
-    const isNamed = mask.charCodeAt(place++) === 49;
+  const put = (place, owner, name, make, cost) => {
+    const isNamed = mask.charCodeAt(place) === 49;
     owner[name] = isNamed ? make(owner[name], cost, name) : hidden;
   };
   const kinds = [function () {}, async function () {}, function* () {}, async function* () {}];
@@ -509,8 +348,9 @@ export function install(mask, natives) {
   const constant = (name, entry) => {
     defineProperty(global, name, { value: entry, writable: false, enumerable: false, configurable: false });
   };
-  const say = (level) => (...given) => { if (host.say(level, given)) spin(); };
+  const say = (level) => (...given) => { if (ask(SAY, level, given)) spin(); };
   constant('console', freeze({ debug: say(0), log: say(1), info: say(1), warn: say(2), error: say(3) }));
-  constant('state', freeze({ get: host.getState, set: host.setState }));
-  return [unwrap, fit, wellFormed, lazy, constant, freezeAll];
+  constant('state', freeze({ get: (name) => ask(GET_STATE, name, 0), set: (name, entry) => ask(SET_STATE, name, entry) }));
+  if (mill !== undefined) constant('mill', mill(now));
+  return [unwrap, fit, wellFormed, lazy, freezeAll];
 }

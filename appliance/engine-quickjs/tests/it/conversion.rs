@@ -29,7 +29,12 @@ fn passes_every_datum_through_unchanged() {
         list([]),
         list([Data::Null, list([Data::Int(1)])]),
         map([]),
-        map([("__proto__", Data::Int(1)), ("", Data::Int(2)), ("10", Data::Int(3)), ("b", Data::Null)]),
+        map([
+            ("__proto__", Data::Int(1)),
+            ("", Data::Int(2)),
+            ("10", Data::Int(3)),
+            ("b", Data::Null),
+        ]),
     ];
     for near in [safe, -safe] {
         data.extend((-2..=2).map(|step| Data::Int(near + step)));
@@ -60,12 +65,15 @@ fn gives_large_integers_as_bigint_only() {
     assert_eq!(stage.value("$item.unsigned"), Data::UInt(u64::MAX));
     assert_eq!(stage.value("5n"), Data::Int(5));
     assert_eq!(stage.value("-(2n ** 63n)"), Data::Int(i64::MIN));
-    assert_eq!(stage.value("[2 ** 53, 2 ** 53 - 1, 1.5, 3.0]"), list([
-        Data::Float(9_007_199_254_740_992.0),
-        Data::Int((1 << 53) - 1),
-        Data::Float(1.5),
-        Data::Int(3),
-    ]));
+    assert_eq!(
+        stage.value("[2 ** 53, 2 ** 53 - 1, 1.5, 3.0]"),
+        list([
+            Data::Float(9_007_199_254_740_992.0),
+            Data::Int((1 << 53) - 1),
+            Data::Float(1.5),
+            Data::Int(3),
+        ])
+    );
 }
 
 #[test]
@@ -83,8 +91,10 @@ fn turns_what_is_not_plain_into_data() {
         ("new BigInt64Array([1n])", list([Data::Int(1)])),
         ("/a/g", Data::text("/a/g")),
         ("new Error('no')", map([("name", Data::text("Error")), ("message", Data::text("no"))])),
-        ("[new Number(1), new String('x'), new Boolean(false)]",
-            list([Data::Int(1), Data::text("x"), Data::Bool(false)])),
+        (
+            "[new Number(1), new String('x'), new Boolean(false)]",
+            list([Data::Int(1), Data::text("x"), Data::Bool(false)]),
+        ),
         ("new (class A { b = 1; c() {} })", map([("b", Data::Int(1))])),
         ("Object.create({ inherited: 1 })", map([])),
         ("Object.create(null)", map([])),
@@ -102,24 +112,50 @@ fn refuses_what_cannot_be_data_and_says_where() {
     let mut stage = Stage::new();
     for (body, kind, message) in [
         ("return () => 1", FaultKind::Unusable, "the result is a function"),
-        ("return { a: [1, { b: Math.max }] }", FaultKind::Unusable, "the result.a[1].b is a function"),
+        (
+            "return { a: [1, { b: Math.max }] }",
+            FaultKind::Unusable,
+            "the result.a[1].b is a function",
+        ),
         ("return class {}", FaultKind::Unusable, "the result is a function"),
         ("return Symbol('x')", FaultKind::Unusable, "the result is a symbol"),
         ("return [Promise.resolve()]", FaultKind::Unusable, "the result[0] is a promise: await it"),
         ("return 2n ** 64n", FaultKind::Unusable, "the result is an integer of more than 64 bits"),
-        ("return -(2n ** 63n) - 1n", FaultKind::Unusable, "the result is an integer of more than 64 bits"),
-        ("const a = {}; a.a = a; return a", FaultKind::Output,
-            "the result is nested deeper than 64, or contains itself"),
-        ("const a = []; a[0] = a; a[1] = a; return a", FaultKind::Output,
-            "the result is nested deeper than 64, or contains itself"),
-        ("return new Map([['a', new Map([['b', Symbol()]])]])", FaultKind::Unusable,
-            "the result.a.b is a symbol"),
-        ("return $step", FaultKind::Unusable,
-            "the result is $step or $variable as a whole: name what you need"),
-        ("return 'x'.repeat(2e6)", FaultKind::Output,
-            "the result is larger than 1048576 bytes, or contains itself"),
-        ("return Array(1e9)", FaultKind::Output,
-            "the result is larger than 1048576 bytes, or contains itself"),
+        (
+            "return -(2n ** 63n) - 1n",
+            FaultKind::Unusable,
+            "the result is an integer of more than 64 bits",
+        ),
+        (
+            "const a = {}; a.a = a; return a",
+            FaultKind::Output,
+            "the result is nested deeper than 64, or contains itself",
+        ),
+        (
+            "const a = []; a[0] = a; a[1] = a; return a",
+            FaultKind::Output,
+            "the result is nested deeper than 64, or contains itself",
+        ),
+        (
+            "return new Map([['a', new Map([['b', Symbol()]])]])",
+            FaultKind::Unusable,
+            "the result.a.b is a symbol",
+        ),
+        (
+            "return $step",
+            FaultKind::Unusable,
+            "the result is $step or $variable as a whole: name what you need",
+        ),
+        (
+            "return 'x'.repeat(2e6)",
+            FaultKind::Output,
+            "the result is larger than 1048576 bytes, or contains itself",
+        ),
+        (
+            "return Array(1e9)",
+            FaultKind::Output,
+            "the result is larger than 1048576 bytes, or contains itself",
+        ),
     ] {
         let fault = stage.fault(body);
         assert_eq!((fault.kind, fault.message.as_str()), (kind, message), "{body}");
@@ -141,19 +177,22 @@ fn hands_over_only_the_roots_that_are_named() {
         ("Object.keys($trigger).length", Data::Int(2), vec!["Trigger"]),
         ("$item.list.map(x => x * 2)", list([Data::Int(2), Data::Int(4)]), vec!["Item"]),
         ("$run.id", Data::text("7-1"), vec!["Run"]),
-        ("$step['scale'].value + $variable.limit", Data::Int(19), vec![
-            "Step(\"scale\")",
-            "Variable(\"limit\")",
-        ]),
+        (
+            "$step['scale'].value + $variable.limit",
+            Data::Int(19),
+            vec!["Step(\"scale\")", "Variable(\"limit\")"],
+        ),
         ("$step[['sca', 'le'].join('')].value", Data::Int(9), vec!["Step(\"scale\")"]),
-        ("'limit' in $variable && $variable['lim' + 'it']", Data::Int(10), vec![
-            "Variable(\"limit\")",
-            "Variable(\"limit\")",
-        ]),
-        ("$step.none?.value ?? $variable.none ?? 'nothing'", Data::text("nothing"), vec![
-            "Step(\"none\")",
-            "Variable(\"none\")",
-        ]),
+        (
+            "'limit' in $variable && $variable['lim' + 'it']",
+            Data::Int(10),
+            vec!["Variable(\"limit\")", "Variable(\"limit\")"],
+        ),
+        (
+            "$step.none?.value ?? $variable.none ?? 'nothing'",
+            Data::text("nothing"),
+            vec!["Step(\"none\")", "Variable(\"none\")"],
+        ),
         ("JSON.stringify($trigger)", Data::text("{\"value\":3,\"path\":\"a/b\"}"), vec!["Trigger"]),
         ("({ ...$trigger, value: 1 }).path", Data::text("a/b"), vec!["Trigger"]),
     ] {

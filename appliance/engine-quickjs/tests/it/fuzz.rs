@@ -87,7 +87,8 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, count: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % count
     }
 }
@@ -141,8 +142,10 @@ fn child() {
             }
         }
     } else {
-        let seed = std::env::var_os(CHILD).and_then(|text| text.to_str()?.parse().ok()).unwrap_or(7);
-        let count = std::env::var_os("MILLRACE_FUZZ_COUNT").and_then(|text| text.to_str()?.parse().ok());
+        let seed =
+            std::env::var_os(CHILD).and_then(|text| text.to_str()?.parse().ok()).unwrap_or(7);
+        let count =
+            std::env::var_os("MILLRACE_FUZZ_COUNT").and_then(|text| text.to_str()?.parse().ok());
         let mut dice = Dice(seed);
         for _ in 0..count.unwrap_or(SAMPLE) {
             let (way, self_number, given) =

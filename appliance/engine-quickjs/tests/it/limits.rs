@@ -15,19 +15,38 @@ fn ends_at_every_limit_with_its_reason() {
         ("for (;;) {}", FaultKind::Cpu, "the script used its CPU time of 50 ms"),
         ("for (;;) try { for (;;) {} } catch {} finally { continue }", FaultKind::Cpu, "CPU time"),
         ("const f = () => f() + 1; return f()", FaultKind::Stack, "nested too deeply"),
-        ("const a = []; for (;;) a.push([1, 2, 3])", FaultKind::Memory, "its memory of 8388608 bytes"),
-        ("const a = []; for (;;) a.push('x'.repeat(1000) + a.length)", FaultKind::Memory, "memory"),
-        ("for (;;) try { const a = []; for (;;) a.push({}) } catch {}", FaultKind::Memory, "memory"),
+        (
+            "const a = []; for (;;) a.push([1, 2, 3])",
+            FaultKind::Memory,
+            "its memory of 8388608 bytes",
+        ),
+        (
+            "const a = []; for (;;) a.push('x'.repeat(100000) + a.length)",
+            FaultKind::Memory,
+            "memory",
+        ),
+        (
+            "for (;;) try { const a = []; for (;;) a.push({}) } catch {}",
+            FaultKind::Memory,
+            "memory",
+        ),
         ("try { new Uint8Array(1e9) } catch {} return 1", FaultKind::Memory, "memory"),
         ("await new Promise(() => {})", FaultKind::Unsettled, "never settled"),
         ("const f = async () => { for (;;) await null }; await f()", FaultKind::Cpu, "CPU time"),
         ("const f = () => queueMicrotask(f); f(); return 1", FaultKind::Cpu, "CPU time"),
         ("for (;;) console.log('x'.repeat(1000))", FaultKind::Output, "console"),
-        ("try { for (;;) console.log('x'.repeat(1000)) } catch {} return 1", FaultKind::Output, "console"),
+        (
+            "try { for (;;) console.log('x'.repeat(1000)) } catch {} return 1",
+            FaultKind::Output,
+            "console",
+        ),
         ("return { get a() { for (;;) {} } }", FaultKind::Cpu, "CPU time"),
         ("throw { get a() { for (;;) {} } }", FaultKind::Cpu, "CPU time"),
-        ("const e = new Error(); Object.defineProperty(e, 'message', { get() { for (;;) {} } }); throw e",
-            FaultKind::Cpu, "CPU time"),
+        (
+            "const e = new Error(); Object.defineProperty(e, 'message', { get() { for (;;) {} } }); throw e",
+            FaultKind::Cpu,
+            "CPU time",
+        ),
         ("console.log({ get a() { for (;;) {} } })", FaultKind::Cpu, "CPU time"),
         ("state.set('x', { get a() { for (;;) {} } })", FaultKind::Cpu, "CPU time"),
         ("return 'a'.repeat(2 ** 21)", FaultKind::Output, "larger than"),
@@ -66,8 +85,10 @@ fn holds_the_wall_for_a_thread_that_sleeps() {
     stage.budget.cpu = Duration::from_secs(5);
     stage.budget.wall = Duration::from_millis(20);
     let fault = stage.fault("for (;;) {}");
-    assert_eq!((fault.kind, fault.message.as_str()),
-        (FaultKind::Wall, "the script took longer than 20 ms (line 1)"));
+    assert_eq!(
+        (fault.kind, fault.message.as_str()),
+        (FaultKind::Wall, "the script took longer than 20 ms (line 1)")
+    );
 }
 
 #[test]
@@ -133,16 +154,31 @@ fn keeps_expressions_of_all_pipelines_in_one_frozen_runtime() {
     assert_eq!(stage.call(&plain).result, Ok(Data::text("2,undefined,undefined,")));
     // Nothing that one pipeline does shows in another.
     for source in [
-        "Math.mine = 1", "globalThis.mine = 1", "Array.prototype.mine = 1", "delete JSON.parse",
-        "[].push.call(Math, 1)", "Object.defineProperty(Object.prototype, 'mine', { value: 1 })",
-        "Object.setPrototypeOf(Array.prototype, null)", "(() => {}).__proto__.mine = 1",
-        "(function* () {}).prototype.__proto__.next = 1", "[][Symbol.iterator]().__proto__.next = 1",
-        "(async () => {}).__proto__.mine = 1", "'a'.matchAll(/a/g).__proto__.next = 1",
-        "new Map().entries().__proto__.next = 1", "Error.prepareStackTrace = () => 1",
-        "Error.stackTraceLimit = 0", "console.log = 1", "mill.clamp = 1", "state.get.mine = 1",
-        "Date.now.mine = 1", "(async function* () {})().__proto__.__proto__.next = 1",
-        "Reflect.construct.mine = 1", "Promise.prototype.then = 1", "Uint8Array.mine = 1",
-        "Object.getPrototypeOf(Uint8Array).mine = 1", "RegExp.prototype.exec = 1",
+        "Math.mine = 1",
+        "globalThis.mine = 1",
+        "Array.prototype.mine = 1",
+        "delete JSON.parse",
+        "[].push.call(Math, 1)",
+        "Object.defineProperty(Object.prototype, 'mine', { value: 1 })",
+        "Object.setPrototypeOf(Array.prototype, null)",
+        "(() => {}).__proto__.mine = 1",
+        "(function* () {}).prototype.__proto__.next = 1",
+        "[][Symbol.iterator]().__proto__.next = 1",
+        "(async () => {}).__proto__.mine = 1",
+        "'a'.matchAll(/a/g).__proto__.next = 1",
+        "new Map().entries().__proto__.next = 1",
+        "Error.prepareStackTrace = () => 1",
+        "Error.stackTraceLimit = 0",
+        "console.log = 1",
+        "mill.clamp = 1",
+        "state.get.mine = 1",
+        "Date.now.mine = 1",
+        "(async function* () {})().__proto__.__proto__.next = 1",
+        "Reflect.construct.mine = 1",
+        "Promise.prototype.then = 1",
+        "Uint8Array.mine = 1",
+        "Object.getPrototypeOf(Uint8Array).mine = 1",
+        "RegExp.prototype.exec = 1",
     ] {
         let unit = host(&stage, 2, source);
         let fault = stage.call(&unit).result.unwrap_err();

@@ -42,9 +42,25 @@ fn gives_the_time_and_the_dice_of_the_run() {
 fn has_no_way_out() {
     let mut stage = Stage::new();
     for name in [
-        "require", "process", "fetch", "setTimeout", "XMLHttpRequest", "std", "os", "Deno", "eval",
-        "Proxy", "SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry", "performance",
-        "Iterator", "importScripts", "window", "__millrace",
+        "require",
+        "process",
+        "fetch",
+        "setTimeout",
+        "XMLHttpRequest",
+        "std",
+        "os",
+        "Deno",
+        "eval",
+        "Proxy",
+        "SharedArrayBuffer",
+        "Atomics",
+        "WeakRef",
+        "FinalizationRegistry",
+        "performance",
+        "Iterator",
+        "importScripts",
+        "window",
+        "__millrace",
     ] {
         assert_eq!(stage.value(&format!("typeof {name}")), Data::text("undefined"), "{name}");
         let body = format!("return typeof {name}");
@@ -74,11 +90,17 @@ fn keeps_globals_warm_but_its_own_names_fixed() {
     let unit = stage.compile(Form::Body, "globalThis.n = (globalThis.n ?? 0) + 1; return n");
     assert_eq!(stage.call(&unit).result, Ok(Data::Int(1)));
     assert_eq!(stage.call(&unit).result, Ok(Data::Int(2)));
-    for body in ["console = 1", "state.get = 1", "mill.clamp = 1", "globalThis.state = 1", "undeclared = 1"] {
+    for body in
+        ["console = 1", "state.get = 1", "mill.clamp = 1", "globalThis.state = 1", "undeclared = 1"]
+    {
         assert_eq!(stage.fault(body).kind, FaultKind::Thrown, "{body}");
     }
     let other = stage.compile(Form::Expression, "typeof n");
-    assert_eq!(stage.call(&other).result, Ok(Data::text("undefined")), "a new compilation starts anew");
+    assert_eq!(
+        stage.call(&other).result,
+        Ok(Data::text("undefined")),
+        "a new compilation starts anew"
+    );
 }
 
 #[test]
@@ -93,8 +115,10 @@ fn keeps_lasting_state() {
     stage.run.state_limit = Some("the state of a step holds 64 KiB".to_owned());
     let fault = stage.fault("\nstate.set('n', 1)");
     assert_eq!(fault.message, "RangeError: the state of a step holds 64 KiB (line 2)");
-    assert_eq!(stage.fault("state.set('n', () => 1)").message,
-        "TypeError: the value is a function (line 1)");
+    assert_eq!(
+        stage.fault("state.set('n', () => 1)").message,
+        "TypeError: the value is a function (line 1)"
+    );
     assert_eq!(stage.fault("state.get(1)").kind, FaultKind::Thrown);
 }
 
@@ -110,12 +134,16 @@ fn writes_readable_lines_to_the_console() {
              const loop = {}; loop.loop = loop; console.log(loop)",
         )
         .unwrap();
-    let lines: Vec<_> = stage.run.lines.iter().map(|(level, line)| (*level, line.as_str())).collect();
+    let lines: Vec<_> =
+        stage.run.lines.iter().map(|(level, line)| (*level, line.as_str())).collect();
     assert_eq!(
         lines,
         [
             (Level::Info, "value 1.5 {a: [1, \"x\", null], b: undefined, c: {k: 1n}}"),
-            (Level::Debug, "\"1970-01-01T00:00:00.000Z\" \"/x/\" <symbol> <function > <function named>"),
+            (
+                Level::Debug,
+                "\"1970-01-01T00:00:00.000Z\" \"/x/\" <symbol> <function > <function named>"
+            ),
             (Level::Warn, "TypeError: bad [[[[[…]]]]] a\nb {t: \"a\\nb\"}"),
             (Level::Error, ""),
             (Level::Info, "{a: <unreadable> after"),

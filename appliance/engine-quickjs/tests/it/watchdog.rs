@@ -10,9 +10,8 @@ use millrace_supervisor::{Issues, SystemClock, spawn};
 
 use crate::stage::{BUDGET, Run, Stage};
 
-/// Multiplies integers of 32,000 bits: a fifth of a millisecond each, so that QuickJS asks its
-/// handler after about two seconds.
-const STUCK: &str = "const b = 3n ** 20000n; for (;;) b * b";
+/// Multiplies integers of 12,700 bits, 10,000 times before QuickJS asks its handler.
+const STUCK: &str = "const b = 3n ** 8000n; for (;;) b * b";
 
 fn stuck(host: &Arc<QuickJs>, unit: Compiled) -> mpsc::Receiver<(u64, Report, bool)> {
     let (done, ended) = mpsc::sync_channel(1);
@@ -47,8 +46,7 @@ fn overruns(host: &QuickJs, count: usize) -> Vec<Overrun> {
 fn gives_up_threads_that_do_not_come_back_and_takes_them_off_when_they_do() {
     // Given three threads in a script that does not ask.
     let issues = Arc::new(Issues::new(Arc::new(SystemClock::new())));
-    let host =
-        Arc::new(QuickJs::new(Settings::default(), Some(Arc::clone(&issues))).unwrap());
+    let host = Arc::new(QuickJs::new(Settings::default(), Some(Arc::clone(&issues))).unwrap());
     let mut stage = Stage::new();
     let unit = |stage: &Stage, pipeline, body| {
         host.compile(&stage.unit(pipeline, &[(Form::Body, body)])).unwrap()
@@ -76,6 +74,7 @@ fn gives_up_threads_that_do_not_come_back_and_takes_them_off_when_they_do() {
     let mut numbers = Vec::new();
     for ended in [first].into_iter().chain(others) {
         let (number, report, given_up) = ended.recv_timeout(Duration::from_secs(60)).unwrap();
+        eprintln!("came back after {:?} of CPU time", report.cpu);
         assert_eq!(report.result.unwrap_err().kind, FaultKind::Cpu);
         assert!(given_up);
         numbers.push(number);
