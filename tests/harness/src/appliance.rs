@@ -330,6 +330,30 @@ impl Appliance {
         Ok(())
     }
 
+    /// Sends JSON with a bearer token (the local one if none is given); gives status and body of
+    /// the answer, whatever it is.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn send_json(
+        &self,
+        method: &str,
+        path: &str,
+        token: Option<&str>,
+        body: &Value,
+    ) -> anyhow::Result<(u16, String)> {
+        let url = format!("http://{}{path}", self.http_address()?);
+        let token = match token {
+            Some(token) => token.to_owned(),
+            None => self.local_token()?,
+        };
+        let method = method.parse::<reqwest::Method>()?;
+        let request = reqwest::blocking::Client::new().request(method, url).bearer_auth(token);
+        let request = request.header("content-type", "application/json").body(body.to_string());
+        let answer = request.send()?;
+        Ok((answer.status().as_u16(), answer.text()?))
+    }
+
     /// Keys of the open issues.
     ///
     /// # Errors

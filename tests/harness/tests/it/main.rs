@@ -16,6 +16,8 @@ mod fault_input;
 #[cfg(test)]
 mod operate;
 #[cfg(test)]
+mod pipelines;
+#[cfg(test)]
 mod recording;
 #[cfg(test)]
 mod refusal;

@@ -1,0 +1,252 @@
+//! Goal: a device's value becomes a derived one, whatever happens in between.
+//! Method: pipelines stored and deployed by the command line, devices over MQTT, history read back.
+
+use millrace_harness::{Answer, Appliance, Device, mqtt, wait};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const DEVICES: usize = 4;
+const WINDOW: u64 = 16;
+
+/// Writes a document into the appliance's folder; gives its path.
+fn document(appliance: &Appliance, name: &str, steps: serde_json::Value) -> anyhow::Result<String> {
+    let wires: Vec<serde_json::Value> = steps
+        .as_object()
+        .map(|steps| steps.keys().collect::<Vec<_>>())
+        .unwrap_or_default()
+        .windows(2)
+        .map(|pair| json!({ "from": pair[0], "to": pair[1] }))
+        .collect();
+    let document = json!({ "millrace": 1, "name": name, "steps": steps, "wires": wires });
+    let path = appliance.folder().join(format!("{name}.json"));
+    std::fs::write(&path, document.to_string())?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
+/// Steps that publish each value of `in/...` again below `out/`.
+fn twin() -> serde_json::Value {
+    json!({
+        "a-in": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+        "b-set": { "kind": "set", "fields": { "fields": { "line": "L1" } } },
+        "c-out": { "kind": "uns.publish", "fields": { "path": "out/{{ $trigger.path }}" } },
+    })
+}
+
+fn values(appliance: &Appliance, topic: &str) -> Vec<String> {
+    appliance.values(topic).unwrap_or_default()
+}
+
+#[test]
+fn a_value_becomes_a_derived_one_and_the_run_is_kept() -> anyhow::Result<()> {
+    let appliance = Appliance::start(&[])?;
+    let file = document(&appliance, "twin", twin())?;
+    let said = appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    assert!(said.contains("twin"), "{said}");
+    let client = appliance.client("c", &["--publish", "#"])?;
+    let mut device = Device::connect(appliance.mqtt()?, &client, "d")?;
+    let topic = format!("mr/v1/main/_ingress/{}/in/t", client.id);
+    let payload = r#"{"value":9007199254740993,"timestamp":"2026-11-30T12:00:00.000000001Z"}"#;
+    // The time window takes what is recent; without a time the device's value has ours.
+    let _too_old = device.publish(&topic, payload)?;
+    assert_eq!(device.publish(&topic, r#"{"value":9007199254740993}"#)?.reason, 0);
+    wait::until("the derived value", || {
+        values(&appliance, "main/out/in/t")
+            .last()
+            .filter(|row| row.ends_with("9007199254740993"))
+            .map(|_| ())
+    })?;
+    let runs = wait::until("the run in the history", || {
+        let said = appliance.cli(&["pipeline", "runs", "twin"]).ok()?;
+        said.contains("ok").then_some(said)
+    })?;
+    assert!(!runs.contains("failed"), "{runs}");
+    Ok(())
+}
+
+/// Publishes counters until the connection ends; gives how many were acknowledged.
+fn publish_until_cut(mut device: Device, topic: &str) -> u64 {
+    let (mut sent, mut acknowledged) = (0_u64, 0_u64);
+    loop {
+        while sent - acknowledged < WINDOW {
+            sent += 1;
+            let id = (sent % 60_000) as u16 + 1;
+            if device.send(&mqtt::publish(topic, sent.to_string().as_bytes(), id)).is_err() {
+                return acknowledged;
+            }
+        }
+        match device.answer() {
+            Ok(Answer { reason: 0, .. }) => acknowledged += 1,
+            Ok(answer) => panic!("refused: {answer:?}"),
+            Err(_) => return acknowledged,
+        }
+    }
+}
+
+#[test]
+fn kill_loses_no_run_and_stores_each_derived_value_once() -> anyhow::Result<()> {
+    let mut appliance = Appliance::start(&["admission.workspace_rate_per_s = 0"])?;
+    let file = document(&appliance, "twin", twin())?;
+    appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    let mut expected = BTreeMap::new();
+    let mut stored_before = 0;
+    for round in 0..4 {
+        let mut threads = Vec::new();
+        for number in 0..DEVICES {
+            let name = format!("d{round}-{number}");
+            let client = appliance.client(&name, &["--publish", "#", "--rate", "0"])?;
+            let device = Device::connect(appliance.mqtt()?, &client, "d")?;
+            let path = format!("in/{name}");
+            let topic = format!("mr/v1/main/_ingress/{}/{path}", client.id);
+            threads.push((path, std::thread::spawn(move || publish_until_cut(device, &topic))));
+        }
+        wait::until("values to be stored", || {
+            let stored = appliance.ledger().ok()?["stored"].as_u64()?;
+            (stored > stored_before + 600).then_some(())
+        })?;
+        appliance.kill()?;
+        for (path, thread) in threads {
+            expected.insert(path, thread.join().expect("the device's thread"));
+        }
+        appliance.start_again()?;
+        stored_before = appliance.ledger()?["stored"].as_u64().unwrap_or(0);
+    }
+    for (path, acknowledged) in &expected {
+        let sources = values(&appliance, &format!("main/{path}"));
+        assert!(sources.len() as u64 >= *acknowledged, "{path}");
+        // Each stored value has started a run, and each run ends.
+        let derived = wait::until("all runs to have ended", || {
+            let derived = values(&appliance, &format!("main/out/{path}"));
+            (derived.len() >= sources.len()).then_some(derived)
+        })?;
+        let of = |rows: &[String]| -> Vec<u64> {
+            let mut numbers: Vec<u64> = rows
+                .iter()
+                .map(|row| row.rsplit(',').next().unwrap_or("").parse().expect("a number"))
+                .collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        assert_eq!(of(&derived), of(&sources), "{path}: each once");
+    }
+    let ledger = appliance.ledger()?;
+    assert_eq!(ledger["balanced"], true, "{ledger}");
+    Ok(())
+}
+
+#[test]
+fn what_was_deployed_runs_after_a_restart_and_what_was_stopped_does_not() -> anyhow::Result<()> {
+    let mut appliance = Appliance::start(&[])?;
+    let runs = document(&appliance, "runs", twin())?;
+    appliance.cli(&["pipeline", "import", &runs, "--deploy"])?;
+    let other = json!({
+        "a-in": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+        "b-out": { "kind": "uns.publish", "fields": { "path": "never/{{ $trigger.path }}" } },
+    });
+    let stopped = document(&appliance, "stopped", other)?;
+    appliance.cli(&["pipeline", "import", &stopped, "--deploy"])?;
+    appliance.cli(&["pipeline", "undeploy", "stopped"])?;
+    appliance.kill()?;
+    appliance.start_again()?;
+    let client = appliance.client("c", &["--publish", "#"])?;
+    let mut device = Device::connect(appliance.mqtt()?, &client, "d")?;
+    let topic = format!("mr/v1/main/_ingress/{}/in/t", client.id);
+    assert_eq!(device.publish(&topic, "5")?.reason, 0);
+    wait::until("the derived value", || {
+        (!values(&appliance, "main/out/in/t").is_empty()).then_some(())
+    })?;
+    let never = appliance.output(&["query", "last", "main/never/in/t"])?;
+    assert!(!never.status.success(), "{never:?}");
+    Ok(())
+}
+
+#[test]
+fn a_document_that_cannot_run_is_refused_with_step_and_field_and_what_ran_goes_on()
+-> anyhow::Result<()> {
+    let appliance = Appliance::start(&[])?;
+    let file = document(&appliance, "twin", twin())?;
+    appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    let mut broken = twin();
+    broken["b-set"] =
+        json!({ "kind": "javascript", "fields": { "code": "return $item.value +;" } });
+    let file = document(&appliance, "twin", broken)?;
+    let refused = appliance.output(&["pipeline", "import", &file, "--deploy"])?;
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("b-set"), "{said}");
+    let client = appliance.client("c", &["--publish", "#"])?;
+    let mut device = Device::connect(appliance.mqtt()?, &client, "d")?;
+    let topic = format!("mr/v1/main/_ingress/{}/in/t", client.id);
+    assert_eq!(device.publish(&topic, "5")?.reason, 0);
+    wait::until("the derived value", || {
+        (!values(&appliance, "main/out/in/t").is_empty()).then_some(())
+    })?;
+    Ok(())
+}
+
+#[test]
+fn an_endless_script_fails_at_its_limit_with_its_line_and_raises_an_issue() -> anyhow::Result<()> {
+    let appliance = Appliance::start(&["scripts.cpu_ms = 50"])?;
+    let steps = json!({
+        "a-in": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+        "b-js": { "kind": "javascript", "fields": { "code": "let x = 0;\nwhile (true) x++;" } },
+    });
+    let file = document(&appliance, "endless", steps)?;
+    appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    let client = appliance.client("c", &["--publish", "#"])?;
+    let mut device = Device::connect(appliance.mqtt()?, &client, "d")?;
+    let topic = format!("mr/v1/main/_ingress/{}/in/t", client.id);
+    assert_eq!(device.publish(&topic, "5")?.reason, 0);
+    let said = wait::until("the failed run", || {
+        let said = appliance.cli(&["pipeline", "runs", "endless", "--status", "failed"]).ok()?;
+        said.contains("failed").then_some(said)
+    })?;
+    assert!(said.contains("CPU") || said.contains("cpu"), "{said}");
+    wait::until("the issue", || {
+        let issues = appliance.issues().ok()?;
+        issues.iter().any(|key| key.contains("script")).then_some(())
+    })?;
+    Ok(())
+}
+
+#[test]
+fn a_webhook_starts_a_run_and_answers_with_its_result() -> anyhow::Result<()> {
+    let appliance = Appliance::start(&[])?;
+    let steps = json!({
+        "a-in": { "kind": "http", "fields": {
+            "path": "orders", "secret": { "secret": "hook" }, "answer": "result" } },
+        "b-stop": { "kind": "stop", "fields": { "output": { "got": "{{ $trigger.json.order }}" } } },
+    });
+    let file = document(&appliance, "orders", steps)?;
+    let secret = "/api/v1/workspaces/main/secrets/hook";
+    appliance.send_json("PUT", secret, None, &json!({ "value": "open-sesame" }))?;
+    appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    let order = json!({ "order": "4711" });
+    let (status, _) = appliance.send_json("POST", "/hooks/main/orders", Some("wrong"), &order)?;
+    assert_eq!(status, 401);
+    let (status, body) =
+        appliance.send_json("POST", "/hooks/main/orders", Some("open-sesame"), &order)?;
+    assert_eq!((status, body.contains("4711")), (200, true), "{body}");
+    Ok(())
+}
+
+/// The example pipelines of the documents: each is valid and its cases pass.
+#[test]
+fn the_examples_pass_their_own_cases() -> anyhow::Result<()> {
+    let appliance = Appliance::start(&[])?;
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|end| end != "json") {
+            continue;
+        }
+        let file = path.to_string_lossy();
+        let tested = appliance.output(&["pipeline", "test", &file])?;
+        let said = String::from_utf8_lossy(&tested.stdout).into_owned()
+            + &String::from_utf8_lossy(&tested.stderr);
+        assert!(tested.status.success(), "{file}: {said}");
+        count += 1;
+    }
+    assert_eq!(count, 10);
+    Ok(())
+}
