@@ -8,7 +8,7 @@
 
 use crate::engine::{Core, Engine};
 use crate::hand::Hand;
-use crate::queue::{Bell, Finished};
+use crate::queue::{Bell, Finished, Taken};
 use millrace_supervisor::spawn;
 use parking_lot::Mutex;
 use std::io;
@@ -151,9 +151,9 @@ impl Core {
         let mut given_up = Vec::new();
         for (number, held) in self.held.iter().enumerate() {
             let held = held.lock();
-            let Some(since) = held.since else { continue };
+            // Its script worker is given up even if the script has come back in the meantime.
             let is_overrun = overruns.iter().any(|overrun| overrun.worker == held.scripts);
-            if is_overrun || at.saturating_sub(since) >= longest {
+            if is_overrun || held.since.is_some_and(|since| at.saturating_sub(since) >= longest) {
                 given_up.push(number);
             }
         }
@@ -167,8 +167,11 @@ impl Core {
         held.given_up.store(true, Ordering::Release);
         held.since = None;
         let runs = std::mem::take(&mut held.runs);
+        let unkeyed = std::mem::take(&mut held.unkeyed);
         let pipeline = held.pipeline;
         drop(held);
+        let unkeyed = unkeyed.into_iter().map(Taken::Unkeyed).collect();
+        self.queue.give_back(pipeline, unkeyed);
         let now = self.stage.clock.now();
         for (run, attempt) in &runs {
             if run.attempt.load(Ordering::Acquire) == *attempt {

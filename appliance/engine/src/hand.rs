@@ -41,6 +41,8 @@ pub(crate) struct Held {
     pub(crate) since: Option<Duration>,
     pub(crate) pipeline: u32,
     pub(crate) runs: Vec<(Arc<Queued>, u32)>,
+    /// Runs whose keys it is to evaluate.
+    pub(crate) unkeyed: Vec<Arc<Queued>>,
     /// The number of its script worker.
     pub(crate) scripts: u64,
     /// Set when it was given up; a new worker has taken its place.
@@ -248,6 +250,7 @@ impl Hand {
             let mut held = held.lock();
             held.since = None;
             held.runs.clear();
+            held.unkeyed.clear();
         }
         core.queue.finish(&Finished { pipeline, ended, count, cpu: used });
         count
@@ -259,11 +262,14 @@ impl Hand {
         held.since = Some(at);
         held.pipeline = pipeline;
         held.runs.clear();
-        held.runs.extend(taken.iter().map(|taken| match taken {
-            Taken::New(run, attempt) => (Arc::clone(run), *attempt),
-            Taken::Resumed(run) => (Arc::clone(&run.queued), run.attempt),
-            Taken::Unkeyed(run) => (Arc::clone(run), run.attempt.load(Ordering::Acquire)),
-        }));
+        held.unkeyed.clear();
+        for taken in taken {
+            match taken {
+                Taken::New(run, attempt) => held.runs.push((Arc::clone(run), *attempt)),
+                Taken::Resumed(run) => held.runs.push((Arc::clone(&run.queued), run.attempt)),
+                Taken::Unkeyed(run) => held.unkeyed.push(Arc::clone(run)),
+            }
+        }
     }
 
     /// Drives one run; whether a script of it was killed.

@@ -15,10 +15,10 @@ use crate::state::cells::{Cell, Owner, States};
 use crate::step::Step;
 use crate::trigger::{Cause, Trigger};
 use graph::Reach;
-use millrace_flow::Document;
 use millrace_flow::document::{self, OnError, Order, Overlap, Retry, Settings};
 use millrace_flow::kind::Group;
-use std::sync::Arc;
+use millrace_flow::{Data, Document};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Most steps of a pipeline.
@@ -60,7 +60,24 @@ pub(crate) struct PlanStep {
     /// The port at which a run goes on behind it, if it failed and may go on.
     pub(crate) behind: u8,
     pub(crate) is_disabled: bool,
-    pub(crate) state: Arc<Cell>,
+    /// Its lasting state, once there is some.
+    state: OnceLock<Arc<Cell>>,
+}
+
+impl PlanStep {
+    /// An entry of its lasting state.
+    pub(crate) fn state(&self, states: &States, pipeline: u32, key: &str) -> Data {
+        if let Some(cell) = self.state.get() {
+            return cell.get(key);
+        }
+        let found = states.find(&Owner::Step(pipeline, Arc::clone(&self.id)));
+        found.map_or(Data::Missing, |cell| self.state.get_or_init(|| cell).get(key))
+    }
+
+    /// The cell of its lasting state, to change it.
+    pub(crate) fn cell(&self, states: &States, pipeline: u32) -> &Cell {
+        self.state.get_or_init(|| states.cell(&Owner::Step(pipeline, Arc::clone(&self.id))))
+    }
 }
 
 /// What a fault of a step does.
@@ -94,7 +111,7 @@ impl Plan {
             on_fault: step.on_fault,
             behind: step.behind,
             is_disabled: step.is_disabled,
-            state: states.cell(&Owner::Step(self.number, Arc::clone(&step.id))),
+            state: OnceLock::new(),
         };
         Self {
             number: self.number,
@@ -180,7 +197,7 @@ impl Planner<'_> {
         for (place, (id, step)) in (0u16..).zip(&document.steps) {
             let mut compiler = Compiler::new(id, step, document, &mut unit);
             is_stateful |= step.known_kind().is_some_and(|kind| kind.is_stateful);
-            match self.step(identity, &graph, (place, id, step), &mut compiler) {
+            match self.step(&graph, (place, id, step), &mut compiler) {
                 Ok((step, trigger)) => {
                     steps.push(step);
                     triggers.extend(trigger);
@@ -224,7 +241,6 @@ impl Planner<'_> {
 
     fn step(
         &self,
-        identity: &Identity,
         graph: &graph::Graph,
         (place, id, step): (u16, &str, &document::Step),
         compiler: &mut Compiler<'_>,
@@ -269,7 +285,7 @@ impl Planner<'_> {
                 on_fault,
                 behind: behind(&step.kind),
                 is_disabled: step.disabled,
-                state: self.states.cell(&Owner::Step(identity.number, id.into())),
+                state: OnceLock::new(),
             },
             trigger,
         ))
@@ -355,7 +371,7 @@ impl Step for PassOn {
     fn execute(
         &self,
         _: &mut dyn crate::step::Context,
-        input: &millrace_flow::Data,
+        input: &Data,
     ) -> Result<crate::step::Outcome, crate::step::StepFault> {
         Ok(crate::step::Outcome::Out(0, input.clone()))
     }

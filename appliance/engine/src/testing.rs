@@ -11,8 +11,8 @@ use crate::names::{Names, Place};
 use crate::outbox::{Outbox, Outboxes, Sent, Source};
 use crate::report::{RunReport, RunSink};
 use crate::script::{
-    Budget, Compiled, FaultKind, Level, Report, Root, Scope, ScriptFault, ScriptHost, SyntaxFault,
-    Unit, Worker,
+    Budget, Compiled, FaultKind, Level, Overrun, Report, Root, Scope, ScriptFault, ScriptHost,
+    SyntaxFault, Unit, Worker,
 };
 use crate::services::{FoundTag, HistoryQuery, Last, Services};
 use crate::state::{StateEntry, StateStore};
@@ -45,6 +45,9 @@ pub(crate) struct World {
     futures: Mutex<Vec<BoxFuture<()>>>,
     gates: Mutex<Vec<(String, Waker)>>,
     answers: Mutex<HashMap<String, Data>>,
+    workers: AtomicU64,
+    overruns: Mutex<Vec<u64>>,
+    given_up: Mutex<Vec<u64>>,
     pub(crate) lasts: Mutex<HashMap<String, Last>>,
 }
 
@@ -343,11 +346,33 @@ impl ScriptHost for NoScripts {
     }
 
     fn worker(&self) -> Box<dyn Worker> {
-        Box::new(WordWorker)
+        Box::new(WordWorker { number: 0, world: Arc::default() })
     }
 }
 
-struct WordWorker;
+/// The same for a plant, which can give workers up.
+struct WordHost(Arc<World>);
+
+impl ScriptHost for WordHost {
+    fn compile(&self, unit: &Unit) -> Result<Compiled, Vec<SyntaxFault>> {
+        NoScripts.compile(unit)
+    }
+
+    fn worker(&self) -> Box<dyn Worker> {
+        let number = self.0.workers.fetch_add(1, Ordering::SeqCst) + 1;
+        Box::new(WordWorker { number, world: Arc::clone(&self.0) })
+    }
+
+    fn overruns(&self) -> Vec<Overrun> {
+        let given_up = std::mem::take(&mut *self.0.overruns.lock());
+        given_up.into_iter().map(|worker| Overrun { worker, pipeline: 1 }).collect()
+    }
+}
+
+struct WordWorker {
+    number: u64,
+    world: Arc<World>,
+}
 
 impl Worker for WordWorker {
     fn call(
@@ -372,6 +397,16 @@ impl Worker for WordWorker {
                 scope.set_state("n", Data::Int(count)).unwrap();
                 Ok(Data::Int(count))
             }
+            "overrun" => {
+                if !self.world.given_up.lock().is_empty() {
+                    let result = fault(FaultKind::Quarantined, "it is kept from running");
+                    return Report { result, cpu, memory_bytes: 0 };
+                }
+                // The watchdog gives this worker up while it runs; then it comes back all the same.
+                self.world.overruns.lock().push(self.number);
+                self.world.given_up.lock().push(self.number);
+                Ok(Data::Null)
+            }
             "log" => {
                 scope.console(Level::Info, "hello");
                 Ok(Data::Null)
@@ -392,6 +427,14 @@ impl Worker for WordWorker {
 
     fn warm(&self) -> (u64, usize) {
         (0, 0)
+    }
+
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.world.given_up.lock().contains(&self.number)
     }
 }
 
@@ -431,7 +474,7 @@ impl Plant {
         let issues = Arc::new(Issues::new(Arc::clone(&clock) as _));
         let parts = Parts {
             registry: registry(),
-            scripts: Arc::new(NoScripts),
+            scripts: Arc::new(WordHost(Arc::clone(&world))),
             services: Arc::clone(&world) as _,
             names: Arc::clone(&world) as _,
             outboxes: Arc::new(TestOutboxes(Arc::clone(&world), Arc::clone(&clock))),

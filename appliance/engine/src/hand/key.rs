@@ -27,6 +27,9 @@ impl Hand {
                 0
             }
         };
+        if let Some(held) = core.held.get(self.number) {
+            held.lock().unkeyed.retain(|known| !Arc::ptr_eq(known, &queued));
+        }
         core.queue.keyed(queued, key, now);
     }
 }

@@ -263,6 +263,36 @@ fn a_worker_that_does_not_come_back_is_replaced_and_its_run_taken_again() {
 }
 
 #[test]
+fn a_worker_that_its_script_host_gave_up_changes_nothing_any_more() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+                "publish": { "kind": "uns.publish", "fields": { "path": "out", "value": 1 } },
+                "script": { "kind": "javascript", "fields": { "code": "return overrun;" } }
+            },
+            "wires": wires(&["start > publish", "publish > script"])
+        }),
+    );
+    plant.device("in/a", 1);
+    plant.commit();
+    assert_eq!(plant.hand.run_ready(), 0, "it was given up in the middle");
+    plant.engine.tick();
+    plant.commit();
+    assert!(plant.ints("out").is_empty(), "what it had collected is dropped");
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().waiting, 1, "its run is taken again");
+    plant.hand = plant.engine.hand(0);
+    plant.settle();
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.failed, stats.late.count, stats.running), (1, 1, 0));
+    let fault = plant.world.reports.lock()[0].fault.clone().unwrap();
+    assert!(fault.message.contains("kept from running"), "{}", fault.message);
+    assert_eq!(plant.ints("out"), [1], "published once");
+}
+
+#[test]
 fn slots_are_a_limit_of_what_computes_and_not_of_what_waits() {
     let mut config = Config::new(1);
     config.slots_per_lane = 4;

@@ -144,10 +144,16 @@ impl Desk<'_> {
 
     fn set_step_state(&mut self, key: &str, data: Data) -> Result<(), String> {
         self.room_for_changes()?;
-        self.stage.states.set(&self.step.state, key, data.clone())?;
-        let owner = Owner::Step(self.plan().number, Arc::clone(&self.step.id));
+        let number = self.plan().number;
+        let cell = self.step.cell(&self.stage.states, number);
+        self.stage.states.set(cell, key, data.clone())?;
+        let owner = Owner::Step(number, Arc::clone(&self.step.id));
         self.notes.change(&owner, key, &data);
         Ok(())
+    }
+
+    fn state_of_step(&self, key: &str) -> Data {
+        self.step.state(&self.stage.states, self.plan().number, key)
     }
 
     fn room_for_changes(&self) -> Result<(), String> {
@@ -191,7 +197,7 @@ impl Scope for Desk<'_> {
     }
 
     fn state(&mut self, name: &str) -> Data {
-        self.step.state.get(name)
+        self.state_of_step(name)
     }
 
     fn set_state(&mut self, name: &str, data: Data) -> Result<(), String> {
@@ -293,7 +299,7 @@ impl Context for Execution<'_> {
     }
 
     fn state(&self, key: &str) -> Data {
-        self.desk.step.state.get(key)
+        self.desk.state_of_step(key)
     }
 
     fn set_state(&mut self, key: &str, data: Data) -> Result<(), StepFault> {

@@ -101,6 +101,11 @@ impl States {
         Arc::clone(self.cells.write().entry(owner.clone()).or_default())
     }
 
+    /// The cell of an owner, if it is there.
+    pub(crate) fn find(&self, owner: &Owner) -> Option<Arc<Cell>> {
+        self.cells.read().get(owner).map(Arc::clone)
+    }
+
     /// Sets an entry; [`Data::Missing`] removes it.
     pub(crate) fn set(&self, cell: &Cell, key: &str, data: Data) -> Result<(), String> {
         let size =
