@@ -26,6 +26,9 @@
 //! Now and then the cursor is moved to [`Engine::cursor_wanted`]. At the end [`Threads::stop`],
 //! before the journal is closed.
 //!
+//! A [`Batch`] holds the engine's books: on the thread that has one open, only [`Engine::deploy`],
+//! [`Engine::undeploy`] and [`Engine::ask`] may be called.
+//!
 //! While it runs: [`Engine::deploy`], [`Engine::undeploy`], [`Engine::forget`] (removed),
 //! [`Engine::check`]; [`Engine::ask`] for manual runs, webhooks ([`Engine::hook`]) and triggers
 //! that are driven from outside ([`Engine::outside_triggers`]); [`Engine::variables`],

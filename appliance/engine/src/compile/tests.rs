@@ -1,3 +1,5 @@
+//! What the compiler makes of fields.
+
 use super::*;
 use millrace_flow::document::Document;
 

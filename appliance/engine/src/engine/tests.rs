@@ -1,3 +1,5 @@
+//! The engine as a whole: deployments, crashes, triggers, state, threads.
+
 use crate::answers::RunEnd;
 use crate::testing::{Plant, noted, wires};
 use millrace_flow::Data;

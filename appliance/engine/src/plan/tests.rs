@@ -1,3 +1,5 @@
+//! Plans of documents, and what is refused.
+
 use super::*;
 use crate::testing::NoScripts;
 use serde_json::json;

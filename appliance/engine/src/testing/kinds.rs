@@ -1,0 +1,87 @@
+//! Kinds of steps that tests steer.
+//!
+//! **Invariants**: what they saw is noted per thread, so that tests do not see one another.
+
+use super::World;
+use crate::compile::{CompileFault, Compiler, Registry};
+use crate::step::{Context, Outcome, Step, StepFault};
+use crate::steps;
+use millrace_flow::Data;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Kinds of steps that tests steer.
+struct TestStep {
+    form: String,
+    name: String,
+}
+
+thread_local! {
+    /// What steps of kind `test.note` saw, and how often each `test.fail` failed.
+    static NOTED: std::cell::RefCell<Vec<(String, Data)>> = const { std::cell::RefCell::new(Vec::new()) };
+    pub(super) static BURNT: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::ZERO) };
+    pub(super) static WORLD: std::cell::RefCell<Option<Arc<World>>> = const { std::cell::RefCell::new(None) };
+}
+
+/// What was noted since it was last asked.
+pub(crate) fn noted() -> Vec<(String, Data)> {
+    NOTED.with_borrow_mut(std::mem::take)
+}
+
+fn note(name: &str, data: &Data) {
+    NOTED.with_borrow_mut(|noted| noted.push((name.to_owned(), data.clone())));
+}
+
+impl Step for TestStep {
+    fn execute(&self, context: &mut dyn Context, input: &Data) -> Result<Outcome, StepFault> {
+        match self.form.as_str() {
+            "test.note" => note(&self.name, input),
+            "test.fail" => {
+                note(&self.name, input);
+                return Err(StepFault::lasting("bad_input", "it was told to"));
+            }
+            "test.flaky" => {
+                note(&self.name, input);
+                let failed = context.state("failed").as_i64().unwrap_or(0);
+                if failed < 2 {
+                    context.set_state("failed", Data::Int(failed + 1))?;
+                    return Err(StepFault::passing("unreachable", "not yet"));
+                }
+            }
+            "test.burn" => {
+                note(&self.name, input);
+                BURNT.set(BURNT.get() + Duration::from_millis(10));
+            }
+            "test.list" => {
+                return Ok(Outcome::Each(input.as_list().unwrap_or_default().to_vec()));
+            }
+            "test.gate" => {
+                let world = WORLD.with_borrow(Clone::clone).unwrap();
+                return Ok(Outcome::Wait(world.gate(self.name.clone())));
+            }
+            _ => {}
+        }
+        Ok(Outcome::Out(0, input.clone()))
+    }
+}
+
+fn compile(
+    step: &millrace_flow::document::Step,
+    compiler: &mut Compiler<'_>,
+) -> Result<Arc<dyn Step>, CompileFault> {
+    if step.kind == "test.flaky" {
+        compiler.keep_state();
+    }
+    Ok(Arc::new(TestStep { form: step.kind.clone(), name: compiler.id().to_owned() }))
+}
+
+pub(crate) fn registry() -> Registry {
+    let mut registry = Registry::new();
+    steps::register(&mut registry);
+    for kind in
+        ["test.pass", "test.note", "test.fail", "test.flaky", "test.list", "test.gate", "test.burn"]
+    {
+        registry.add(kind, compile);
+    }
+    registry
+}
