@@ -65,15 +65,15 @@ async fn runs_come_page_by_page_up_to_the_limit() {
 
 #[tokio::test]
 async fn a_rehearsal_tells_its_progress_and_gives_its_report() {
-    let progress = r#"{"event":"progress","values":5,"at":"t","done":0.5}"#;
-    let report = r#"{"event":"report","from":"a","to":"b","values":10,"runs":9,"failed":1,
-        "effects":[],"effects_total":0}"#
+    let progress = r#"{"progress":{"values":5,"at":"t","done":0.5}}"#;
+    let report = r#"{"report":{"from":"a","to":"b","values":10,"runs":9,"failed":1,"effects":[
+        {"kind":"publish","target":"a","value":{"value":1.50,"bytes":4}}],"effects_total":1}}"#
         .replace('\n', "");
     let (begin, end) = report.split_at(20);
     let script = Script::start(vec![
         // Lines come in pieces.
         chunked(&[&format!("{progress}\n{begin}"), end, "\n"]),
-        chunked(&[r#"{"event":"failed","code":"unavailable","message":"No."}"#, "\n"]),
+        chunked(&[r#"{"failed":{"code":"unavailable","message":"No."}}"#, "\n"]),
         chunked(&[progress, "\n"]),
         chunked(&["nonsense\n"]),
     ])
@@ -83,6 +83,7 @@ async fn a_rehearsal_tells_its_progress_and_gives_its_report() {
     let tell = |done: f64, values: u64| told.push((done, values));
     let report = client.rehearse_pipeline("main", "scale", &request(), tell).await.unwrap();
     assert_eq!((report.runs, report.failed), (9, 1));
+    assert_eq!(report.effects[0].value.as_ref().unwrap().text(), ("1.50", true), "to the digit");
     assert_eq!(told, [(0.5, 5)]);
     let rehearse = async || client.rehearse_pipeline("main", "scale", &request(), |_, _| ()).await;
     let failed = rehearse().await.unwrap_err();

@@ -109,9 +109,9 @@ fn now() -> String {
     "now".to_owned()
 }
 
-/// One line of a rehearsal's answer.
+/// One line of a rehearsal's answer: an object with one field, which tells what it is.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum RehearsalEvent {
     /// How far it is.
     Progress {
@@ -234,4 +234,42 @@ pub struct PortOutput {
     pub port: String,
     /// What.
     pub value: Item,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Data are passed on as text, which no tag inside of the object lets through.
+    #[test]
+    fn a_report_with_values_reads_back() {
+        let effect = Effect {
+            kind: EffectKind::Publish,
+            step: Some("out".to_owned()),
+            target: "a/b".to_owned(),
+            value: Some(Item::new("18446744073709551615", 20)),
+            time: None,
+        };
+        let report = RehearsalReport {
+            from: "a".to_owned(),
+            to: "b".to_owned(),
+            values: 1,
+            runs: 1,
+            failed: 0,
+            faults: Vec::new(),
+            effects: vec![effect],
+            effects_total: 1,
+            compared_with: None,
+            differences: Vec::new(),
+            differences_total: 0,
+            incomplete: false,
+        };
+        let text = serde_json::to_string(&RehearsalEvent::Report(Box::new(report))).unwrap();
+        assert!(text.starts_with(r#"{"report":{"from":"a""#), "{text}");
+        let RehearsalEvent::Report(report) = serde_json::from_str(&text).unwrap() else {
+            panic!("{text}");
+        };
+        let value = report.effects[0].value.as_ref().unwrap();
+        assert_eq!(value.text(), ("18446744073709551615", true));
+    }
 }

@@ -120,6 +120,14 @@ fn definitions() -> Vec<Vec<u8>> {
          \"disabled\":null}",
         "{\"define\":\"audit\",\"at\":1,\"who\":\"local\",\"action\":\"client.create\",\"subject\":\"c4\"}",
         "{\"define\":\"setting\",\"name\":\"n\",\"value\":\"v\"}",
+        "{\"define\":\"pipeline_revision\",\"pipeline\":3,\"workspace\":1,\"name\":\"oee\",\"revision\":2,\
+         \"at\":1,\"author\":\"local\",\"note\":\"\",\"document\":\"{\\\"millrace\\\":1}\"}",
+        "{\"define\":\"deployment\",\"pipeline\":3,\"workspace\":1,\"revision\":2,\"previous\":null,\
+         \"at\":1,\"by\":\"local\",\"note\":\"go\"}",
+        "{\"define\":\"pipeline_removed\",\"pipeline\":3,\"workspace\":1,\"name\":\"oee\",\"at\":1,\
+         \"by\":\"local\"}",
+        "{\"define\":\"secret\",\"workspace\":1,\"name\":\"mes\",\"sealed\":\"v1.AAAA\",\"at\":1,\
+         \"by\":\"local\"}",
     ])
 }
 

@@ -118,7 +118,10 @@ pub(super) fn running(running: &v1::Running) -> Vec<String> {
         None => vec![format!("{}: stopped", running.name)],
     };
     for trigger in &running.triggers {
-        let mut line = format!("  {} ({}) {}", trigger.step, trigger.kind, trigger.detail);
+        let mut line = format!("  {} ({})", trigger.step, trigger.kind);
+        if !trigger.detail.is_empty() {
+            line.push_str(&format!(" {}", trigger.detail));
+        }
         if let Some(tags) = trigger.tags {
             line.push_str(&format!(": {tags} topics now"));
         }
