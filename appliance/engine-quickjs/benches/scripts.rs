@@ -97,6 +97,7 @@ struct Bench {
     host: QuickJs,
     worker: Box<dyn Worker>,
     run: Run,
+    only: Option<String>,
 }
 
 impl Bench {
@@ -123,6 +124,9 @@ impl Bench {
 
     /// Microseconds of one call.
     fn row(&mut self, name: &str, calls: u32, form: Form, source: &str) {
+        if self.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            return;
+        }
         let unit = self.unit(1, form, source);
         self.call(&unit);
         let best = best(|| {
@@ -157,49 +161,43 @@ fn resident_bytes() -> u64 {
 }
 
 fn main() {
+    // Rows whose name contains this alone, for a profiler.
+    let only = std::env::args().nth(1).filter(|only| !only.starts_with("--"));
     let host = QuickJs::new(Settings::default(), None).expect("a host starts");
     let worker = host.worker();
     let run = Run { trigger: message(10), seen: Data::Missing };
-    let mut bench = Bench { host, worker, run };
+    let mut bench = Bench { host, worker, run, only };
+    calls(&mut bench);
+    if bench.only.is_none() {
+        runtimes(&mut bench);
+        idle(&bench);
+        kill(&mut bench);
+    }
+}
 
-    bench.row("expression, nothing", 20_000, Form::Expression, "1");
-    bench.row(
-        "expression, one field of ten",
-        20_000,
-        Form::Expression,
-        "$trigger.value * 1.8 + 32",
-    );
-    bench.row(
-        "expression, all ten fields",
-        10_000,
-        Form::Expression,
-        "Object.keys($trigger).length",
-    );
-    bench.row("script, nothing", 20_000, Form::Body, "return 1");
-    bench.row(
-        "script, ten fields in and out",
-        10_000,
-        Form::Body,
-        "$item.line = 'L1'; return $item",
-    );
-    bench.row("script, twenty lines", 10_000, Form::Body, SCRIPT);
-    bench.row("script, asynchronous", 10_000, Form::Body, "return await Promise.resolve(1)");
+/// What calls cost.
+fn calls(bench: &mut Bench) {
+    let (expression, body) = (Form::Expression, Form::Body);
+    let one = "$trigger.value * 1.8 + 32";
+    let pass = "$item.line = 'L1'; return $item";
+    let turns =
+        "let x = 1; for (let i = 0; i < 1e6; i++) x = x * 1.0000001 + (i & 3) - 1.5; return x";
+    bench.row("expression, nothing", 20_000, expression, "1");
+    bench.row("expression, one field of ten", 20_000, expression, one);
+    bench.row("expression, all ten fields", 10_000, expression, "[$trigger].length");
+    bench.row("script, nothing", 20_000, body, "return 1");
+    bench.row("script, ten fields in and out", 10_000, body, pass);
+    bench.row("script, twenty lines", 10_000, body, SCRIPT);
+    bench.row("script, asynchronous", 10_000, body, "return await Promise.resolve(1)");
+    bench.row("script, a million turns", 1, body, turns);
     bench.run.trigger = message(207);
-    bench.row(
-        "expression, one field of 207",
-        20_000,
-        Form::Expression,
-        "$trigger.value * 1.8 + 32",
-    );
-    bench.row("script, 207 fields in and out", 500, Form::Body, "$item.line = 'L1'; return $item");
+    bench.row("expression, one field of 207", 20_000, expression, one);
+    bench.row("script, 207 fields in and out", 500, body, pass);
     bench.run.trigger = message(10);
-    bench.row(
-        "loop of a million turns, per turn * 1e6",
-        1,
-        Form::Body,
-        "let x = 1; for (let i = 0; i < 1e6; i++) x = x * 1.0000001 + (i & 3) - 1.5; return x",
-    );
+}
 
+/// What making and keeping runtimes costs.
+fn runtimes(bench: &mut Bench) {
     for (name, form, source) in [
         ("an expression", Form::Expression, "$trigger.value * 1.8 + 32"),
         ("a script of one line", Form::Body, "return $item"),
@@ -212,22 +210,24 @@ fn main() {
                 bench.worker.forget(pipeline);
             }
         });
-        println!("activation of {name:30} {:8.1} us", activation.as_secs_f64() * 1e4);
-        let (before, resident) = (bench.worker.warm().0, resident_bytes());
+        println!("activation and drop of {name:30} {:8.1} us", activation.as_secs_f64() * 1e4);
+        let before = bench.worker.warm().0;
         units.iter().for_each(|unit| bench.call(unit));
-        println!(
-            "warm bytes of {name:30} {:8} (resident {})",
-            (bench.worker.warm().0 - before) / 100,
-            resident_bytes().saturating_sub(resident) / 100
-        );
+        println!("warm bytes of {name:30} {:8}", (bench.worker.warm().0 - before) / 100);
         (1..=100).for_each(|pipeline| bench.worker.forget(pipeline));
     }
+}
 
+/// What a deployed pipeline costs that does not run.
+fn idle(bench: &Bench) {
     let resident = resident_bytes();
-    let units: Vec<_> = (1..=10_000).map(|number| bench.unit(number, Form::Body, SCRIPT)).collect();
-    println!("deployed and idle, twenty lines: {} bytes", (resident_bytes() - resident) / 10_000);
+    let units: Vec<_> = (1..=3_000).map(|number| bench.unit(number, Form::Body, SCRIPT)).collect();
+    let bytes = resident_bytes().saturating_sub(resident) / 3_000;
+    println!("deployed and idle, twenty lines: {bytes} bytes");
     drop(units);
+}
 
+fn kill(bench: &mut Bench) {
     let bomb = bench.unit(1, Form::Body, "const a = []; for (;;) a.push({})");
     let killed = best(|| {
         let report = bench.worker.call(&bomb, 0, &mut bench.run, &BUDGET);

@@ -132,7 +132,7 @@ const ROWS: &[Row] = &[
     Row("String", "raw", 1.0, &["raw"]),
     Row("RegExp.prototype", "exec", 3.0, &["exec"]),
     Row("RegExp", "first", 10.0, &["escape"]),
-    Row("JSON", "parse", 25.0, &["parse"]),
+    Row("JSON", "parse", 40.0, &["parse"]),
     Row("JSON", "stringify", 1.0, &["stringify"]),
     Row(
         "Object",

@@ -19,7 +19,7 @@ use crate::stage::{Stage, map};
 const FULL: &str = "MILLRACE_FUZZ_FULL";
 const CHILD: &str = "MILLRACE_FUZZ_CHILD";
 /// Combinations of the default run.
-const SAMPLE: usize = 250;
+const SAMPLE: usize = 150;
 const CPU: Duration = Duration::from_millis(20);
 /// A native that nothing guards may be this late; the watchdog is there for worse.
 const OVERSHOOT_MAX: Duration = Duration::from_millis(250);
