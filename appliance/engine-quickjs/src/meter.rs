@@ -41,16 +41,15 @@ impl Clocks {
         self.wall.monotonic()
     }
 
-    /// Time on the wall, and the thread's CPU time at most [`BASE_AGE_MAX`] too early.
-    fn start(&self) -> (Duration, Duration) {
-        let wall = self.wall();
+    /// The thread's CPU time now, at most [`BASE_AGE_MAX`] too early.
+    fn cpu_at(&self, wall: Duration) -> Duration {
         let (base_wall, base_cpu) = self.base.get();
         if wall.saturating_sub(base_wall) <= BASE_AGE_MAX {
-            return (wall, base_cpu);
+            return base_cpu;
         }
         let cpu = thread_time::now();
         self.base.set((wall, cpu));
-        (wall, cpu)
+        cpu
     }
 }
 
@@ -95,11 +94,10 @@ impl Meter {
         })
     }
 
-    /// A call begins.
-    pub(crate) fn begin(&self, budget: &Budget, memory_bytes_max: u64, seed: u64) {
-        let (wall, cpu) = self.clocks.start();
-        self.started_wall.set(wall);
-        self.started_cpu.set(cpu);
+    /// A call begins, at this time on the wall.
+    pub(crate) fn begin(&self, now: Duration, budget: &Budget, memory_bytes_max: u64, seed: u64) {
+        self.started_wall.set(now);
+        self.started_cpu.set(self.clocks.cpu_at(now));
         self.cpu_max.set(budget.cpu);
         self.wall_max.set(budget.wall);
         self.output_bytes_max.set(budget.output_bytes_max);

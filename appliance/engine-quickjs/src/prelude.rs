@@ -55,6 +55,9 @@ const BYTES_OWNERS: &[&str] = &[
     "ArrayBuffer.prototype",
 ];
 const BYTES_MAKERS: &[&str] = &["typed", "buffer"];
+/// Functions of `mill` that need them.
+const MILL_READERS: &[&str] =
+    &["int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"];
 
 /// Natives that others call by name, so that they are always there: `join` by a list's text, `exec`
 /// by all that match patterns, `concat` by template literals.
@@ -259,8 +262,8 @@ impl Needs {
             mask: names().map(|name| if is_needed(name) { '1' } else { '0' }).collect(),
             uses_mill,
             uses_rare: uses(&|row| RARE_MAKERS.contains(&row.1), &|name| known.contains(name)),
-            uses_bytes: uses_mill
-                || known.contains("DataView")
+            uses_bytes: known.contains("DataView")
+                || (uses_mill && MILL_READERS.iter().any(|name| known.contains(name)))
                 || uses(&|row| BYTES_MAKERS.contains(&row.1), &|name| known.contains(name)),
         }
     }

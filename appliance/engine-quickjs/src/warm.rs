@@ -8,6 +8,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use millrace_engine::script::{Budget, FaultKind, Form, Report, Root, Scope, ScriptFault};
 use millrace_flow::Data;
@@ -170,7 +171,7 @@ impl Warm {
         number: usize,
         loaded: &mut Loaded,
         scope: &mut dyn Scope,
-        budget: &Budget,
+        (now, budget): (Duration, &Budget),
     ) -> Ended {
         let places = unit.functions.get(number).zip(loaded.functions.get_mut(number));
         let Some((function, place)) = places else { return no_function(number) };
@@ -181,7 +182,7 @@ impl Warm {
         };
         self.memory.limit(own_bytes.saturating_add(unit.memory_bytes_max));
         let seed = scope.seed().wrapping_add(number as u64);
-        self.meter.begin(budget, unit.memory_bytes_max, seed);
+        self.meter.begin(now, budget, unit.memory_bytes_max, seed);
         let mut is_unsettled = false;
         let mut result = natives::with_scope(scope, || {
             let Self { context, lazies, lazy, tools, meter, .. } = self;
@@ -220,7 +221,7 @@ impl Warm {
 fn no_function(number: usize) -> Ended {
     let message = format!("the pipeline has no function {number}");
     let result = Err(ScriptFault { kind: FaultKind::Unusable, message, line: None });
-    let report = Report { result, cpu: std::time::Duration::ZERO, memory_bytes: 0 };
+    let report = Report { result, cpu: Duration::ZERO, memory_bytes: 0 };
     Ended { report, is_spoiled: false }
 }
 

@@ -11,11 +11,11 @@
 //! - After a limit nothing of the script is left: no job, no global, no memory.
 //! - Loaded functions go before the runtime that they are loaded into.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use millrace_engine::script::{
     Budget, Compiled, FaultKind, Form, Report, Scope, ScriptFault, Worker,
 };
@@ -26,13 +26,16 @@ use crate::unit::CompiledUnit;
 use crate::warm::{Loaded, Warm};
 use crate::watch::{GIVEN_UP_MAX, Slot};
 
+/// By the pipeline's number.
+type HashMap<T> = std::collections::HashMap<u32, T, RandomState>;
+
 /// Runs scripts on the thread that made it.
 pub(crate) struct JsWorker {
     shared: Arc<Shared>,
     slot: Arc<Slot>,
     clocks: Rc<Clocks>,
     expressions: Option<Expressions>,
-    warm: HashMap<u32, Kept>,
+    warm: HashMap<Kept>,
     /// Counts calls, for the order of last use.
     calls: u64,
     bytes: u64,
@@ -40,7 +43,7 @@ pub(crate) struct JsWorker {
 
 /// The runtime that expressions share. The fields' order is the order in which they are dropped.
 struct Expressions {
-    loaded: HashMap<u32, Resident>,
+    loaded: HashMap<Resident>,
     warm: Warm,
     bytes: u64,
 }
@@ -65,7 +68,15 @@ impl JsWorker {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let slot = shared.join();
         let clocks = Clocks::new(Arc::clone(&shared.clock));
-        Self { shared, slot, clocks, expressions: None, warm: HashMap::new(), calls: 0, bytes: 0 }
+        Self {
+            shared,
+            slot,
+            clocks,
+            expressions: None,
+            warm: HashMap::default(),
+            calls: 0,
+            bytes: 0,
+        }
     }
 
     fn call_expression(
@@ -73,13 +84,15 @@ impl JsWorker {
         unit: &CompiledUnit,
         function: usize,
         scope: &mut dyn Scope,
-        budget: &Budget,
+        mut limits: (Duration, &Budget),
     ) -> Result<Report, ScriptFault> {
         if self.expressions.is_none() {
             let warm = Warm::of_expressions(&self.clocks, &self.slot.heard)?;
             let bytes = warm.bytes();
             self.bytes += bytes;
-            self.expressions = Some(Expressions { loaded: HashMap::new(), warm, bytes });
+            self.expressions = Some(Expressions { loaded: HashMap::default(), warm, bytes });
+            // Making a runtime is not the script's time.
+            limits.0 = self.clocks.wall();
         }
         let Some(expressions) = self.expressions.as_mut() else { return Ok(not_here()) };
         let resident = expressions
@@ -90,7 +103,7 @@ impl JsWorker {
             resident.loaded = Loaded::new(unit);
         }
         resident.idle_since = None;
-        let ended = expressions.warm.call(unit, function, &mut resident.loaded, scope, budget);
+        let ended = expressions.warm.call(unit, function, &mut resident.loaded, scope, limits);
         let bytes = expressions.warm.bytes();
         let before = std::mem::replace(&mut expressions.bytes, bytes);
         self.bytes = self.bytes.saturating_sub(before) + bytes;
@@ -106,7 +119,7 @@ impl JsWorker {
         unit: &CompiledUnit,
         function: usize,
         scope: &mut dyn Scope,
-        budget: &Budget,
+        mut limits: (Duration, &Budget),
     ) -> Result<Report, ScriptFault> {
         if self.warm.get(&unit.pipeline).is_none_or(|kept| !kept.loaded.is_of(unit)) {
             self.drop_warm(unit.pipeline);
@@ -115,12 +128,13 @@ impl JsWorker {
             self.bytes += bytes;
             let kept = Kept { loaded, warm, bytes, last_call: 0, idle_since: None };
             self.warm.insert(unit.pipeline, kept);
+            limits.0 = self.clocks.wall();
         }
         self.calls += 1;
         let Some(kept) = self.warm.get_mut(&unit.pipeline) else { return Ok(not_here()) };
         kept.last_call = self.calls;
         kept.idle_since = None;
-        let ended = kept.warm.call(unit, function, &mut kept.loaded, scope, budget);
+        let ended = kept.warm.call(unit, function, &mut kept.loaded, scope, limits);
         let bytes = kept.warm.bytes();
         let before = std::mem::replace(&mut kept.bytes, bytes);
         self.bytes = self.bytes.saturating_sub(before) + bytes;
@@ -142,7 +156,14 @@ impl JsWorker {
         while self.bytes > share_bytes {
             let others = self.warm.iter().filter(|(pipeline, _)| **pipeline != running);
             let oldest = others.min_by_key(|(_, kept)| kept.last_call);
-            let Some((pipeline, _)) = oldest else { return };
+            let Some((pipeline, _)) = oldest else {
+                // Nothing is left but expressions, thousands of them: they are loaded again in
+                // microseconds.
+                if let Some(expressions) = self.expressions.take_if(|all| all.bytes > share_bytes) {
+                    self.bytes = self.bytes.saturating_sub(expressions.bytes);
+                }
+                return;
+            };
             let pipeline = *pipeline;
             self.drop_warm(pipeline);
         }
@@ -163,11 +184,12 @@ impl Worker for JsWorker {
         if let Some(why) = self.shared.refuses(unit.pipeline) {
             return refused(FaultKind::Quarantined, &why.text());
         }
-        self.slot.begin(unit.pipeline, budget.cpu, self.clocks.wall());
+        let now = self.clocks.wall();
+        self.slot.begin(unit.pipeline, budget.cpu, now);
         let form = unit.functions.get(function).map(|function| function.form);
         let called = match form {
-            Some(Form::Expression) => self.call_expression(unit, function, scope, budget),
-            Some(Form::Body) | None => self.call_body(unit, function, scope, budget),
+            Some(Form::Expression) => self.call_expression(unit, function, scope, (now, budget)),
+            Some(Form::Body) | None => self.call_body(unit, function, scope, (now, budget)),
         };
         let report = called.unwrap_or_else(|fault| Report {
             result: Err(fault),

@@ -4,10 +4,12 @@
 const { freeze } = Object;
 const { isFinite: finite } = Number;
 const { floor, min, max, pow, sign, abs } = Math;
-const text = String, RealDate = Date, Buffer = ArrayBuffer, View = DataView, Big = BigInt, real = Number;
+const text = String, RealDate = Date, Big = BigInt, real = Number;
 const { toISOString } = Date.prototype;
 const { split, toLowerCase, indexOf, codePointAt } = String.prototype;
-const { setUint8 } = DataView.prototype;
+// Absent if the pipeline names none of the functions that read numbers of bytes.
+const Buffer = globalThis.ArrayBuffer, View = globalThis.DataView;
+const setUint8 = View && View.prototype.setUint8;
 const { push } = Array.prototype;
 const numberToString = Number.prototype.toString, bigToString = BigInt.prototype.toString;
 const { apply } = Reflect;
@@ -59,7 +61,9 @@ const numberAt = (bytes, at, size, read) => {
   }
   return read(view);
 };
+const unnamed = () => { throw new TypeError('this function is there only if its name stands in the text of the pipeline'); };
 const reader = (size, name) => {
+  if (View === undefined) return unnamed;
   const read = View.prototype[name];
   return (bytes, at = 0, isLittle = false) => numberAt(bytes, at, size, (view) => apply(read, view, [0, isLittle]));
 };
