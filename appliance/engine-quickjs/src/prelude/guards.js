@@ -28,6 +28,7 @@ const LIST_MAX = 100000;
 const WORK_MAX = 20000000;
 const PATTERN_MAX = 10000;
 const TEXT_MAX = 8000000;
+const NAME_MAX = 1000;
 const BITS_MAX = 16384;
 
 // What the host is asked; natives.rs has the same numbers.
@@ -42,6 +43,12 @@ const spend = (cost) => {
 };
 const refuse = (what, count, most) => {
   throw new RangeError(`${what} of ${count} is too long here: at most ${most}`);
+};
+// A name that the host is asked for. Converting it is the host's work, which counts too.
+const short = (name) => {
+  if (typeof name === 'string' && name.length > NAME_MAX) refuse('a name', name.length, NAME_MAX);
+  spend(500);
+  return name;
 };
 const isTyped = (x) => Bytes !== undefined && typeof x === 'object' && x !== null && apply(typedTag, x, []) !== undefined;
 
@@ -272,8 +279,8 @@ const { toWellFormed, matchAll } = String.prototype;
 const { add, has } = Set.prototype;
 const wellFormed = (x) => apply(toWellFormed, x, []);
 const lazy = (kind) => new RealProxy({}, {
-  get: (target, name) => (typeof name === 'string' && name !== 'length' ? ask(ROOT, kind, name) : undefined),
-  has: (target, name) => typeof name === 'string' && ask(ROOT, kind, name) !== undefined,
+  get: (target, name) => (typeof name === 'string' && name !== 'length' ? ask(ROOT, kind, short(name)) : undefined),
+  has: (target, name) => typeof name === 'string' && ask(ROOT, kind, short(name)) !== undefined,
   set: () => false,
   defineProperty: () => false,
   setPrototypeOf: () => false,
@@ -350,7 +357,7 @@ export function install(mask, rare, mill, refillNative, askNative) {
   };
   const say = (level) => (...given) => { if (ask(SAY, level, given)) spin(); };
   constant('console', freeze({ debug: say(0), log: say(1), info: say(1), warn: say(2), error: say(3) }));
-  constant('state', freeze({ get: (name) => ask(GET_STATE, name, 0), set: (name, entry) => ask(SET_STATE, name, entry) }));
+  constant('state', freeze({ get: (name) => ask(GET_STATE, short(name), 0), set: (name, entry) => ask(SET_STATE, short(name), entry) }));
   if (mill !== undefined) constant('mill', mill(now));
   return [unwrap, fit, wellFormed, lazy, freezeAll];
 }

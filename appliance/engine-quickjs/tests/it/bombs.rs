@@ -95,6 +95,12 @@ const FOUND: &[&str] = &[
     "for (;;) try { String.raw({ raw: { length: 1e9 } }) } catch {}",
     "const s = '[' + '1,'.repeat(2.4e5) + '1]'; for (;;) JSON.parse(s)",
     "const s = '['.repeat(5e5); for (;;) try { JSON.parse(s) } catch {}",
+    "const s = 'a'.repeat(5e5); for (;;) try { state.get(s) } catch {}",
+    "for (;;) state.get('n')",
+    "const a = Array(1000).fill('text'); for (;;) state.set('n', a)",
+    "const s = 'a'.repeat(5e5); for (;;) try { $variable[s] } catch {}",
+    "const m = new Map(Array(100).entries()), s = 'a'.repeat(5e5); for (;;) m.get(s)",
+    "for (;;) try { new AggregateError(Array(1e9).values()) } catch {}",
     // The interpreter itself.
     "for (;;) try { throw 1 } catch {} finally {}",
     "const o = { get a() { return this.a } }; for (;;) try { o.a } catch {}",
