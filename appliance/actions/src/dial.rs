@@ -116,13 +116,6 @@ pub enum DialFault {
     },
 }
 
-impl DialFault {
-    /// Whether it says that the target cannot be reached (as opposed to: must not).
-    pub(crate) fn is_unreachable(&self) -> bool {
-        !matches!(self, Self::Refused { .. } | Self::BadHost(_))
-    }
-}
-
 impl From<DialFault> for StepFault {
     fn from(fault: DialFault) -> Self {
         let text = fault.to_string();

@@ -23,6 +23,10 @@ use std::sync::Arc;
 /// Compiles a step of one kind.
 pub type Compile = fn(&document::Step, &mut Compiler<'_>) -> Result<Arc<dyn Step>, CompileFault>;
 
+/// The same with something of its own: a pool of connections, say.
+type SharedCompile =
+    dyn Fn(&document::Step, &mut Compiler<'_>) -> Result<Arc<dyn Step>, CompileFault> + Send + Sync;
+
 /// Most functions (scripts and expressions) of one pipeline.
 pub const FUNCTIONS_MAX: usize = 10_000;
 
@@ -42,6 +46,7 @@ pub struct CompileFault {
 #[derive(Clone, Default)]
 pub struct Registry {
     kinds: BTreeMap<&'static str, Compile>,
+    shared: BTreeMap<&'static str, Arc<SharedCompile>>,
 }
 
 impl Registry {
@@ -56,7 +61,32 @@ impl Registry {
         self.kinds.insert(kind, compile);
     }
 
-    /// The function of a kind.
+    /// Adds a kind whose function holds something; it counts before one of the same name without.
+    pub fn add_shared(
+        &mut self,
+        kind: &'static str,
+        compile: impl Fn(&document::Step, &mut Compiler<'_>) -> Result<Arc<dyn Step>, CompileFault>
+        + Send
+        + Sync
+        + 'static,
+    ) {
+        self.shared.insert(kind, Arc::new(compile));
+    }
+
+    /// Compiles a step of a kind; `None` if the kind is not known.
+    pub fn compile(
+        &self,
+        kind: &str,
+        step: &document::Step,
+        compiler: &mut Compiler<'_>,
+    ) -> Option<Result<Arc<dyn Step>, CompileFault>> {
+        match self.shared.get(kind) {
+            Some(compile) => Some(compile(step, compiler)),
+            None => self.get(kind).map(|compile| compile(step, compiler)),
+        }
+    }
+
+    /// The function of a kind that holds nothing.
     #[must_use]
     pub fn get(&self, kind: &str) -> Option<Compile> {
         self.kinds.get(kind).copied()
@@ -64,13 +94,13 @@ impl Registry {
 
     /// All kinds, sorted.
     pub fn kinds(&self) -> impl Iterator<Item = &'static str> {
-        self.kinds.keys().copied()
+        self.kinds.keys().chain(self.shared.keys()).copied()
     }
 }
 
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.kinds.keys()).finish()
+        f.debug_set().entries(self.kinds()).finish()
     }
 }
 

@@ -246,7 +246,6 @@ impl Planner<'_> {
         compiler: &mut Compiler<'_>,
     ) -> Result<(PlanStep, Option<Trigger>), CompileFault> {
         let kind = step.known_kind();
-        let compile = self.registry.get(&step.kind);
         let is_trigger = kind.is_some_and(|kind| kind.group == Group::Trigger);
         let trigger = if is_trigger && !step.disabled {
             let cause = Cause::read(&step.kind, compiler)?;
@@ -254,8 +253,8 @@ impl Planner<'_> {
         } else {
             None
         };
-        let compiled: Arc<dyn Step> = match compile {
-            Some(compile) => compile(step, compiler)?,
+        let compiled: Arc<dyn Step> = match self.registry.compile(&step.kind, step, compiler) {
+            Some(compiled) => compiled?,
             None if is_trigger => Arc::new(PassOn),
             None => {
                 let message = format!("the kind `{}` is not known to this version", step.kind);

@@ -36,6 +36,12 @@ pub trait Step: Send + Sync {
         let _ = context;
         Ok(Outcome::Out(0, done))
     }
+
+    /// Whether its pauses wait for what later runs bring (a window's end, quiet), and so hold no
+    /// other branch of their own run.
+    fn waits_for_runs(&self) -> bool {
+        false
+    }
 }
 
 /// What an execution gives.

@@ -71,7 +71,7 @@ impl Run {
     }
 
     /// The step that a token stands before, and its plan.
-    fn step_of(&self, token: &Token) -> Option<(Arc<crate::plan::Plan>, u16)> {
+    pub(super) fn step_of(&self, token: &Token) -> Option<(Arc<crate::plan::Plan>, u16)> {
         let frame = self.scopes.get(token.scope)?.frame;
         Some((Arc::clone(&self.frames.get(usize::from(frame))?.plan), token.step))
     }

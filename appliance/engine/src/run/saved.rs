@@ -111,7 +111,7 @@ impl Run {
             let left = reader.u64()?;
             let deadline = (left != u64::MAX).then(|| at + Duration::from_millis(left));
             let what = restore_waiting(reader)?;
-            if what.is_blocking() {
+            if run.blocks(&token, &what) {
                 run.blocking += 1;
             }
             run.waits.insert(number, Wait { token, since: at, deadline, what });

@@ -165,7 +165,7 @@ impl Run {
     ) -> u32 {
         let number = self.next_wait;
         self.next_wait = self.next_wait.wrapping_add(1);
-        if what.is_blocking() {
+        if self.blocks(&token, &what) {
             self.blocking += 1;
         }
         self.waits.insert(number, Wait { token, since, deadline, what });
@@ -174,10 +174,22 @@ impl Run {
 
     pub(super) fn unpark(&mut self, number: u32) -> Option<Wait> {
         let wait = self.waits.remove(&number)?;
-        if wait.what.is_blocking() {
+        if self.blocks(&wait.token, &wait.what) {
             self.blocking = self.blocking.saturating_sub(1);
         }
         Some(wait)
+    }
+
+    /// Whether a wait holds the other branches of a run whose branches run in sequence. A step that
+    /// waits for later runs does not: nobody means the other branches to wait an hour for a window.
+    pub(super) fn blocks(&self, token: &Token, what: &Waiting) -> bool {
+        let waits_for_runs = || {
+            let step = self.step_of(token);
+            step.is_some_and(|(plan, step)| {
+                plan.step(step).is_some_and(|step| step.step.waits_for_runs())
+            })
+        };
+        what.is_blocking() && !(matches!(what, Waiting::Pause { .. }) && waits_for_runs())
     }
 
     /// A datum that leaves a step is bounded, and so is all that a run's steps give together.

@@ -40,6 +40,10 @@ pub(super) fn compile(
 }
 
 impl Step for Debounce {
+    fn waits_for_runs(&self) -> bool {
+        true
+    }
+
     fn execute(&self, context: &mut dyn Context, input: &Data) -> Result<Outcome, StepFault> {
         let key = self.key.text(context)?;
         let state = context.state(&key);

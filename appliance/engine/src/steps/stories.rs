@@ -125,3 +125,16 @@ fn edges_and_bands_are_not_forgotten() {
     let out = survives(&document(&dedupe, &["it > out"]), &[(0, 1), (0, 1), (100, 2), (100, 2)]);
     assert_eq!(out, ["Int(1)", "Int(2)"]);
 }
+
+#[test]
+fn a_step_that_waits_for_later_values_holds_no_other_branch() {
+    for step in [
+        json!({"kind": "window", "fields": {"size_ms": 3_600_000}}),
+        json!({"kind": "debounce", "fields": {"quiet_ms": 3_600_000}}),
+        json!({"kind": "delay", "fields": {"on_ms": 3_600_000}}),
+    ] {
+        let document = document(&step, &["start > out"]);
+        let out = survives(&document, &[(0, 1), (100, 2), (100, 3)]);
+        assert_eq!(out, ["Int(1)", "Int(2)", "Int(3)"], "at once: {step}");
+    }
+}

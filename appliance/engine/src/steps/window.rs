@@ -105,6 +105,10 @@ fn zone(compiler: &Compiler<'_>) -> Result<Option<TimeZone>, CompileFault> {
 }
 
 impl Step for Window {
+    fn waits_for_runs(&self) -> bool {
+        true
+    }
+
     fn execute(&self, context: &mut dyn Context, input: &Data) -> Result<Outcome, StepFault> {
         let value = self.work.value(context, input)?;
         let key = self.key.text(context)?;

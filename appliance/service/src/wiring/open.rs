@@ -12,9 +12,10 @@ use millrace_access::Access;
 use millrace_admission::{self as admission, Applier, Gate, Ledger};
 use millrace_broker::Fanout;
 use millrace_catalog::{
-    Catalog, Definitions, JournalSource, Marks, Namespace, Pipelines, Secrets, Snapshotter,
+    Catalog, Definitions, JournalSource, Marks, Namespace, Pipelines, SecretKey, Secrets,
+    Snapshotter,
 };
-use millrace_historian::{Around, Historian};
+use millrace_historian::{Around, Historian, Intake};
 use millrace_journal::{Cursor, Disk, Journal, RealDisk, Recovery, Seq};
 use millrace_model::{Definition, Retention};
 use millrace_supervisor::{Clock, Issue, Issues, Metrics, Severity, Shutdown, SystemClock};
@@ -42,80 +43,25 @@ pub(super) struct Workshop {
 /// Opens everything below the listeners.
 pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::Result<Opened> {
     let config = &loaded.config;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let issues = Arc::new(Issues::new(Arc::clone(&clock)));
-    let ledger = Ledger::new();
-    let (journal, recovery) = open_journal(config, data, Arc::clone(&disk), &ledger)?;
-    raise_recovery(&issues, &recovery);
+    let base = Base::open(config, data)?;
     // Every cursor is registered before anything is recycled.
-    let ledger_cursor = journal.register_cursor("ledger");
-    let engine_cursor = journal.register_cursor("engine");
-    let source = Arc::new(JournalSource::new(&journal));
+    let ledger_cursor = base.journal.register_cursor("ledger");
+    let engine_cursor = base.journal.register_cursor("engine");
+    let source = Arc::new(JournalSource::new(&base.journal));
     let (catalog, state) = Catalog::open(
         millrace_catalog::Config::new(data),
-        Arc::clone(&disk),
+        Arc::clone(&base.disk),
         Arc::clone(&source) as _,
-        Arc::clone(&issues),
-        Arc::clone(&clock),
+        Arc::clone(&base.issues),
+        Arc::clone(&base.clock),
     )
     .context("open the catalog")?;
-    let namespace = Arc::new(Namespace::new(config.admission.tags_max));
-    let access = Arc::new(Access::new(Arc::clone(&clock)).context("prepare access")?);
-    let registry = Arc::new(Pipelines::default());
-    let secrets = Arc::new(Secrets::default());
-    for definition in &state.definitions {
-        namespace.apply(definition);
-        access.apply(definition);
-        registry.apply(definition);
-        secrets.apply(definition);
-    }
-    let secret_key = Arc::new(pipelines::load_or_make(data).context("open the secrets")?);
-    let classes = Arc::new(Classes(Arc::clone(&namespace)));
-    let around = Around {
-        disk: Arc::clone(&disk),
-        clock: Arc::clone(&clock),
-        issues: Arc::clone(&issues),
-        tags: classes,
-        reclassified: Arc::new(Reclassify(Arc::clone(&ledger))),
-        cursor: Arc::new(journal.register_cursor("historian")),
-    };
-    let (historian, mut intake, history) =
-        Historian::open(historian_config(config, data, &recovery), around)
-            .context("open the historian")?;
-    let aside = LedgerSnapshot::saved_aside(data);
-    let (counted, since) =
-        replay::restore(&journal, &ledger, aside).context("restore the ledger")?;
-    let gate = Arc::new(gate(config, &journal, &namespace, &ledger, &clock));
-    let ground = Ground {
-        config,
-        data,
-        journal: &journal,
-        gate: &gate,
-        namespace: &namespace,
-        access: &access,
-        historian: &historian,
-        pipelines: &registry,
-        secrets: &secrets,
-        key: &secret_key,
-        issues: &issues,
-        clock: &clock,
-    };
-    let run_through = engine_cursor.position();
-    let Works { engine, history: run_history, keeper, pool } =
-        pipelines::open(&ground, run_through)?;
-    pipelines::deploy_all(&engine, &registry, &since, &issues);
-    let replayed = replay::replay(
-        &journal,
-        &ledger,
-        &mut intake,
-        history.checkpoint,
-        (&engine, run_through),
-        counted,
-    )
-    .context("replay the journal")?;
-    namespace.reserve_through(replayed.highest_tag);
-    access.reserve_clients_through(replayed.highest_client);
+    let known = Known::open(config, data, &base.clock, &state.definitions)?;
+    let gate = Arc::new(gate(config, &base, &known.namespace));
+    let past = bring_up(config, data, &base, &known, &gate, &engine_cursor)?;
+    let Works { engine, history: run_history, keeper, pool } = past.works;
+    let Base { clock, issues, journal, ledger, .. } = base;
+    let Known { namespace, access, pipelines, secrets, secret_key } = known;
     let live_qos = config.broker.live_qos;
     let fanout = Fanout::new(&config.broker.root);
     let shared = Arc::new(Shared {
@@ -125,16 +71,16 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
         broker: OnceLock::new(),
         claim_code: parking_lot::Mutex::new(None),
         loaded,
-        clock: Arc::clone(&clock),
+        clock,
         issues,
         shutdown,
         journal: journal.clone(),
         namespace,
         access,
         catalog,
-        historian,
+        historian: past.historian,
         gate,
-        pipelines: registry,
+        pipelines,
         secrets,
         secret_key,
         engine,
@@ -145,7 +91,7 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
     });
     let follower = Follower {
         shared: Arc::clone(&shared),
-        intake,
+        intake: past.intake,
         applier: Applier::new(ledger),
         marks: Marks::default(),
     };
@@ -155,16 +101,126 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
     Ok(Opened { shared, ledger_cursor, snapshotter, pipelines })
 }
 
+/// What all parts stand on.
+struct Base {
+    clock: Arc<dyn Clock>,
+    disk: Arc<dyn Disk>,
+    issues: Arc<Issues>,
+    ledger: Arc<Ledger>,
+    journal: Journal,
+    recovery: Recovery,
+}
+
+impl Base {
+    fn open(config: &Config, data: &Path) -> anyhow::Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+        let issues = Arc::new(Issues::new(Arc::clone(&clock)));
+        let ledger = Ledger::new();
+        let (journal, recovery) = open_journal(config, data, Arc::clone(&disk), &ledger)?;
+        raise_recovery(&issues, &recovery);
+        Ok(Self { clock, disk, issues, ledger, journal, recovery })
+    }
+}
+
+/// The definitions, in memory.
+struct Known {
+    namespace: Arc<Namespace>,
+    access: Arc<Access>,
+    pipelines: Arc<Pipelines>,
+    secrets: Arc<Secrets>,
+    secret_key: Arc<SecretKey>,
+}
+
+impl Known {
+    fn open(
+        config: &Config,
+        data: &Path,
+        clock: &Arc<dyn Clock>,
+        definitions: &[Definition],
+    ) -> anyhow::Result<Self> {
+        let known = Self {
+            namespace: Arc::new(Namespace::new(config.admission.tags_max)),
+            access: Arc::new(Access::new(Arc::clone(clock)).context("prepare access")?),
+            pipelines: Arc::new(Pipelines::default()),
+            secrets: Arc::new(Secrets::default()),
+            secret_key: Arc::new(pipelines::load_or_make(data).context("open the secrets")?),
+        };
+        for definition in definitions {
+            known.namespace.apply(definition);
+            known.access.apply(definition);
+            known.pipelines.apply(definition);
+            known.secrets.apply(definition);
+        }
+        Ok(known)
+    }
+}
+
+/// History and engine, at the journal's end.
+struct Past {
+    historian: Arc<Historian>,
+    intake: Intake,
+    works: Works,
+}
+
+/// Opens history and the engine and replays what the journal holds beyond them.
+fn bring_up(
+    config: &Config,
+    data: &Path,
+    base: &Base,
+    known: &Known,
+    gate: &Arc<Gate>,
+    engine_cursor: &Cursor,
+) -> anyhow::Result<Past> {
+    let around = Around {
+        disk: Arc::clone(&base.disk),
+        clock: Arc::clone(&base.clock),
+        issues: Arc::clone(&base.issues),
+        tags: Arc::new(Classes(Arc::clone(&known.namespace))),
+        reclassified: Arc::new(Reclassify(Arc::clone(&base.ledger))),
+        cursor: Arc::new(base.journal.register_cursor("historian")),
+    };
+    let (historian, mut intake, history) =
+        Historian::open(historian_config(config, data, &base.recovery), around)
+            .context("open the historian")?;
+    let aside = LedgerSnapshot::saved_aside(data);
+    let (counted, since) =
+        replay::restore(&base.journal, &base.ledger, aside).context("restore the ledger")?;
+    let ground = Ground {
+        config,
+        data,
+        journal: &base.journal,
+        gate,
+        namespace: &known.namespace,
+        access: &known.access,
+        historian: &historian,
+        pipelines: &known.pipelines,
+        secrets: &known.secrets,
+        key: &known.secret_key,
+        issues: &base.issues,
+        clock: &base.clock,
+    };
+    let run_through = engine_cursor.position();
+    let works = pipelines::open(&ground, run_through)?;
+    pipelines::deploy_all(&works.engine, &known.pipelines, &since, &base.issues);
+    let replayed = replay::replay(
+        &base.journal,
+        &base.ledger,
+        &mut intake,
+        history.checkpoint,
+        (&works.engine, run_through),
+        counted,
+    )
+    .context("replay the journal")?;
+    known.namespace.reserve_through(replayed.highest_tag);
+    known.access.reserve_clients_through(replayed.highest_client);
+    Ok(Past { historian, intake, works })
+}
+
 /// Most bytes of one submit: below what the journal takes at once, with room for definitions.
 const SUBMIT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-fn gate(
-    config: &Config,
-    journal: &Journal,
-    namespace: &Arc<Namespace>,
-    ledger: &Arc<Ledger>,
-    clock: &Arc<dyn Clock>,
-) -> Gate {
+fn gate(config: &Config, base: &Base, namespace: &Arc<Namespace>) -> Gate {
     let names = Arc::new(Names {
         namespace: Arc::clone(namespace),
         client_tags_max: config.admission.client_tags_max,
@@ -177,10 +233,10 @@ fn gate(
             retention: default_retention(config),
             submit_bytes_max: SUBMIT_BYTES_MAX,
         },
-        journal.clone(),
+        base.journal.clone(),
         names,
-        Arc::clone(ledger),
-        Arc::clone(clock),
+        Arc::clone(&base.ledger),
+        Arc::clone(&base.clock),
     )
 }
 

@@ -11,6 +11,7 @@ use millrace_journal::{Disk as _, RealDisk};
 use millrace_supervisor::{Issue, Severity, spawn};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// Where the appliance listens.
@@ -93,6 +94,9 @@ async fn start_broker(
         packet_bytes_max: config.broker.packet_bytes_max,
         receive_maximum: config.broker.receive_maximum,
         subscriber_queue_max: config.broker.subscriber_queue,
+        threads: config.broker.worker_threads,
+        // What is taken in one go is committed together; without an interval each message counts.
+        wake_interval: Duration::from_millis(config.journal.commit_interval_ms) / 2,
         ..broker::Config::standard(listen)
     };
     let wiring = broker::Wiring {

@@ -4,6 +4,8 @@
 use millrace_harness::{Answer, Appliance, Device, mqtt, wait};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 const DEVICES: usize = 4;
@@ -20,7 +22,7 @@ fn document(appliance: &Appliance, name: &str, steps: serde_json::Value) -> anyh
         .collect();
     let document = json!({ "millrace": 1, "name": name, "steps": steps, "wires": wires });
     let path = appliance.folder().join(format!("{name}.json"));
-    std::fs::write(&path, document.to_string())?;
+    File::create(&path)?.write_all(document.to_string().as_bytes())?;
     Ok(path.to_string_lossy().into_owned())
 }
 

@@ -91,7 +91,9 @@ pub(super) const RULES: Rules = Rules {
         Crate {
             name: "millrace-fuzz",
             tier: 4,
-            may_use: &[MODEL, CONTRACT, JOURNAL, ACCESS, ADMISSION, CATALOG, BROKER, HISTORIAN, FLOW],
+            may_use: &[
+                MODEL, CONTRACT, JOURNAL, ACCESS, ADMISSION, CATALOG, BROKER, HISTORIAN, FLOW,
+            ],
         },
     ],
     owners: &[
@@ -114,7 +116,7 @@ pub(super) const RULES: Rules = Rules {
         ("clap", &[SERVICE, LAB, "millrace-xtask"]),
         ("tracing-subscriber", &[SERVICE]),
         ("tracing-appender", &[SERVICE]),
-        ("rustix", &[JOURNAL, LAB]),
+        ("rustix", &[JOURNAL, LAB, QUICKJS]),
         ("signal-hook", &[LAB]),
     ],
     free_of: &[

@@ -21,6 +21,7 @@ use millrace_catalog::{By, Change, PipelineError, Place, SecretError};
 use millrace_contract::v1;
 use millrace_flow::Document;
 use millrace_model::WorkspaceNumber;
+use millrace_supervisor::spawn;
 
 impl PipelineBackend for Answers {
     fn pipelines(
@@ -235,12 +236,16 @@ impl Answers {
             Err(error) => return failed(fault(&error)),
         };
         let shared = std::sync::Arc::clone(&self.0);
-        Box::pin(async move {
+        // In a task of its own: who goes away must not give the pipeline free too early.
+        let task = spawn::task("keep-change", async move {
             if !change.definitions.is_empty() {
                 let durable = shared.make_durable(&change.definitions).await;
                 durable.map_err(|error| unavailable(&error))?;
             }
             Ok(outward(change.result))
+        });
+        Box::pin(async move {
+            task.await.map_err(|error| Fault::Internal(format!("the change failed: {error}")))?
         })
     }
 }

@@ -8,7 +8,7 @@ use millrace_actions as actions;
 use millrace_actions::{Ending, Pool, Receiver, SourceKey, SourceSpec};
 use millrace_catalog::{Pipelines, SecretKey, Secrets};
 use millrace_engine::step::{BoxFuture, StepFault};
-use millrace_engine::{Asking, Engine, OutsideTrigger};
+use millrace_engine::{AskFault, Asking, Engine, OutsideTrigger};
 use millrace_flow::{Data, Document};
 use millrace_model::WorkspaceNumber;
 use millrace_supervisor::{Issue, Issues, Severity};
@@ -123,7 +123,11 @@ impl Receiver for Desk {
             is_manual: false,
         });
         Box::pin(async move {
-            let ticket = asked.map_err(|fault| StepFault::passing("refused", fault.to_string()))?;
+            let ticket = asked.map_err(|fault| match fault {
+                // It would come again for ever.
+                AskFault::TooLarge(_) => StepFault::lasting("limit", fault.to_string()),
+                _ => StepFault::passing("refused", fault.to_string()),
+            })?;
             match ticket.durable().await {
                 true => Ok(()),
                 false => Err(StepFault::passing("stopped", "the appliance stops")),
