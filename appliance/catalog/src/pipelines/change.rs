@@ -97,7 +97,9 @@ pub enum PipelineError {
         revision: u32,
     },
     /// A name that none can have.
-    #[error("a pipeline's name has 1 to 64 lower-case letters, digits and hyphens, no hyphen first")]
+    #[error(
+        "a pipeline's name has 1 to 64 lower-case letters, digits and hyphens, no hyphen first"
+    )]
     NameInvalid,
     /// Too long a text.
     #[error("the {what} is longer than {bytes_max} bytes")]
