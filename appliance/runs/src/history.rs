@@ -330,8 +330,6 @@ impl History {
         let stats = self.stats();
         let text = "Runs written to the run history";
         out.push(Measure::counter("run_history_kept_runs", text, stats.kept));
-        let text = "Successful runs left out: one a second and pipeline is kept";
-        out.push(Measure::counter("run_history_thinned_runs", text, stats.thinned));
         let text = "Runs that the run history had no room for";
         for (kind, count) in
             [("successful", stats.dropped_quiet), ("failed_or_manual", stats.dropped_notable)]

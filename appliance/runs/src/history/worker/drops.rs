@@ -42,7 +42,7 @@ impl Drops {
                     "{quiet} successful and {notable} failed or manual runs are missing in the \
                      run history since {since}: they came faster than the disk takes them."
                 ),
-                effect: "The runs happened; the history does not list them. Counts are right."
+                effect: "The runs happened; the history does not list them. Each pipeline's counts are right."
                     .to_owned(),
                 remedy: "Look after the disk, or set pipelines that run often to Minimal."
                     .to_owned(),
