@@ -21,6 +21,9 @@ pub(crate) fn cut(text: &str, bytes_max: usize) -> String {
     cut
 }
 
+/// Secrets below this length are not looked for in texts.
+const SHORTEST_HIDDEN: usize = 4;
+
 /// The secrets of one execution: names and values.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Vec<(Arc<str>, Arc<str>)>);
@@ -34,7 +37,8 @@ impl std::fmt::Debug for Secrets {
 impl Secrets {
     /// Remembers a value that must not be shown.
     pub(crate) fn add(&mut self, name: &str, value: &Arc<str>) {
-        if !value.is_empty() {
+        // What is shorter cannot be told from ordinary text, and replacing it would give it away.
+        if value.len() >= SHORTEST_HIDDEN {
             self.0.push((name.into(), Arc::clone(value)));
             // The longest first: a secret may be a part of another.
             self.0.sort_by_key(|(_, value)| std::cmp::Reverse(value.len()));
@@ -69,11 +73,12 @@ mod tests {
     #[test]
     fn replaces_secrets_by_their_names() {
         let mut secrets = Secrets::default();
-        secrets.add("short", &"abc".into());
+        secrets.add("short", &"abcd".into());
         secrets.add("long", &"abcdef".into());
         secrets.add("empty", &"".into());
-        let text = secrets.scrub("login abcdef failed for abc");
+        secrets.add("letter", &"f".into());
+        let text = secrets.scrub("login abcdef failed for abcd");
         assert_eq!(text, "login <secret long> failed for <secret short>");
-        assert!(!format!("{secrets:?}").contains("abc"));
+        assert!(!format!("{secrets:?}").contains("abcd"));
     }
 }

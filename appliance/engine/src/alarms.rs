@@ -5,6 +5,7 @@
 
 use crate::deployment::Deployment;
 use crate::engine::Core;
+use crate::run::issue_key;
 use crate::stats::TallyStats;
 use crate::trigger::Cause;
 use millrace_flow::{Data, Map};
@@ -231,9 +232,8 @@ impl Core {
 
     fn ask_for_issue(&self, deployment: &Deployment, is_raised: bool, issue: &IssueState) {
         let plan = &deployment.plan;
-        let number = plan.number.to_string();
         // A pipeline's own issues never start it.
-        let is_own = issue.key.starts_with(&format!("pipeline/{number}/"))
+        let is_own = issue.key.starts_with(&issue_key(&plan.name, ""))
             || Kind::ALL.iter().any(|kind| kind.key(plan.number) == issue.key);
         for trigger in plan.triggers.iter().filter(|_| !is_own) {
             let Cause::Issue(cause) = &trigger.cause else { continue };

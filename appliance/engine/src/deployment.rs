@@ -79,6 +79,11 @@ impl Deployments {
         Some((Arc::clone(inner.by_number.get(number)?), *trigger))
     }
 
+    /// Names and webhook paths of a plan that another pipeline has.
+    pub(crate) fn conflicts(&self, plan: &Plan) -> Vec<CompileFault> {
+        self.inner.read().conflicts(plan)
+    }
+
     /// Swaps a deployment in; gives the one that was there.
     ///
     /// # Errors
@@ -89,25 +94,12 @@ impl Deployments {
     ) -> Result<Option<Arc<Deployment>>, Vec<CompileFault>> {
         let plan = &deployment.plan;
         let mut inner = self.inner.write();
-        let mut faults = Vec::new();
-        let name = (plan.workspace, Arc::clone(&plan.name));
-        if inner.by_name.get(&name).is_some_and(|number| *number != plan.number) {
-            let message = format!("the name `{}` belongs to another pipeline", plan.name);
-            faults.push(CompileFault { step: String::new(), field: None, message });
-        }
-        for (_, id, hook) in hooks(plan) {
-            let place = inner.hooks.get(&(plan.workspace, hook.path.clone()));
-            if place.is_some_and(|(number, _)| *number != plan.number) {
-                let message = format!("the path `{}` belongs to another pipeline", hook.path);
-                let field = Some("path".to_owned());
-                faults.push(CompileFault { step: id.to_owned(), field, message });
-            }
-        }
+        let faults = inner.conflicts(plan);
         if !faults.is_empty() {
             return Err(faults);
         }
         let old = inner.remove(plan.number);
-        inner.by_name.insert(name, plan.number);
+        inner.by_name.insert((plan.workspace, Arc::clone(&plan.name)), plan.number);
         for (trigger, _, hook) in hooks(plan) {
             inner.hooks.insert((plan.workspace, hook.path.clone()), (plan.number, trigger));
         }
@@ -121,6 +113,24 @@ impl Deployments {
 }
 
 impl Inner {
+    fn conflicts(&self, plan: &Plan) -> Vec<CompileFault> {
+        let mut faults = Vec::new();
+        let name = (plan.workspace, Arc::clone(&plan.name));
+        if self.by_name.get(&name).is_some_and(|number| *number != plan.number) {
+            let message = format!("the name `{}` belongs to another pipeline", plan.name);
+            faults.push(CompileFault { step: String::new(), field: None, message });
+        }
+        for (_, id, hook) in hooks(plan) {
+            let place = self.hooks.get(&(plan.workspace, hook.path.clone()));
+            if place.is_some_and(|(number, _)| *number != plan.number) {
+                let message = format!("the path `{}` belongs to another pipeline", hook.path);
+                let field = Some("path".to_owned());
+                faults.push(CompileFault { step: id.to_owned(), field, message });
+            }
+        }
+        faults
+    }
+
     fn remove(&mut self, number: u32) -> Option<Arc<Deployment>> {
         let old = self.by_number.remove(&number)?;
         self.by_name.retain(|_, known| *known != number);

@@ -190,7 +190,9 @@ impl Engine {
     /// # Errors
     /// What is wrong with it.
     pub fn check(&self, deployed: &Deployed) -> Result<(), Vec<CompileFault>> {
-        self.core.plan(deployed, &States::default()).map(drop)
+        let plan = self.core.plan(deployed, &States::default())?;
+        let conflicts = self.core.deployments.conflicts(&plan);
+        if conflicts.is_empty() { Ok(()) } else { Err(conflicts) }
     }
 }
 

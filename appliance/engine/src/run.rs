@@ -19,6 +19,7 @@ mod scope;
 mod walk;
 
 pub(crate) use bench::{Bench, Directory, Stage, Stubs};
+pub(crate) use context::issue_key;
 pub(crate) use event::Event;
 pub(crate) use notes::Notes;
 

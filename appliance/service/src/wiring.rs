@@ -13,6 +13,7 @@ mod backend;
 mod background;
 mod folder;
 mod follower;
+mod kept_issues;
 mod ledger_snapshot;
 mod live_payload;
 mod local_files;

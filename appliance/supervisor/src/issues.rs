@@ -10,7 +10,7 @@
 use crate::clock::Clock;
 use millrace_model::Timestamp;
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub const ISSUES_MAX: usize = 500;
 const OVERFLOW_KEY: &str = "issues-overflow";
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing; nothing is lost.
@@ -47,7 +47,7 @@ pub struct Issue {
 }
 
 /// An issue with its times, as listed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueState {
     /// Stable key.
     pub key: String,
@@ -119,6 +119,14 @@ impl Issues {
             acknowledged_by: None,
         };
         open.entry(issue.key).and_modify(|old| old.count += 1).or_insert(state);
+    }
+
+    /// Brings an issue back that was open when the box ended, as it was then.
+    pub fn restore(&self, state: IssueState) {
+        let mut open = self.open.lock();
+        if open.len() < ISSUES_MAX {
+            open.entry(state.key.clone()).or_insert(state);
+        }
     }
 
     /// Clears an issue; `true` if it was there.

@@ -350,7 +350,17 @@ impl Context for Execution<'_> {
     }
 
     fn log(&mut self, level: Level, line: &str) {
-        self.desk.note_line(level, line);
+        let desk = &mut self.desk;
+        if desk.stubs.is_none() {
+            let (pipeline, step) = (&*desk.frame.plan.name, &*desk.step.id);
+            match level {
+                Level::Debug => tracing::debug!(pipeline, step, "{line}"),
+                Level::Info => tracing::info!(pipeline, step, "{line}"),
+                Level::Warn => tracing::warn!(pipeline, step, "{line}"),
+                Level::Error => tracing::error!(pipeline, step, "{line}"),
+            }
+        }
+        desk.note_line(level, line);
     }
 
     fn issue(&mut self, key: &str, change: IssueChange) {
@@ -360,7 +370,7 @@ impl Context for Execution<'_> {
             let form = OutputForm::Issue { key: key.to_owned(), is_raised };
             return stubs.note(&desk.step.id, form);
         }
-        let key = issue_key(desk.frame.plan.number, key);
+        let key = issue_key(&desk.frame.plan.name, key);
         match change {
             IssueChange::Raise { severity, what, effect, remedy } => {
                 desk.stage.issues.raise(Issue { key, severity, what, effect, remedy });
@@ -396,8 +406,8 @@ impl Context for Execution<'_> {
 }
 
 /// The key of an issue that a pipeline raises.
-pub(crate) fn issue_key(pipeline: u32, key: &str) -> String {
-    format!("pipeline/{pipeline}/{key}")
+pub(crate) fn issue_key(pipeline: &str, key: &str) -> String {
+    format!("pipeline:{pipeline}:{key}")
 }
 
 impl Execution<'_> {

@@ -1,6 +1,7 @@
 //! What goes on beside the values: journal state as issues, relief of a journal that fills up,
 //! ledger records, snapshots of all definitions.
 
+use super::kept_issues::keep_issues;
 use super::ledger_snapshot::INTERVAL;
 use super::open::Workshop;
 use super::pipelines::Sources;
@@ -51,7 +52,8 @@ pub(super) fn start(
     let engine = spawn::task("engine-cursor", keep_engine(Arc::clone(shared), cursor));
     let sources = Sources::new(shared, &pipelines.pool);
     let outside = spawn::task("outside", keep_outside(Arc::clone(shared), sources));
-    Ok(Background(vec![watch, ledger, snapshots, engine, outside]))
+    let issues = spawn::task("kept-issues", keep_issues(Arc::clone(shared)));
+    Ok(Background(vec![watch, ledger, snapshots, engine, outside, issues]))
 }
 
 /// Ticks until the stop begins.

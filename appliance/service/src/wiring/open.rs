@@ -202,6 +202,7 @@ fn bring_up(
     };
     let run_through = engine_cursor.position();
     let works = pipelines::open(&ground, run_through)?;
+    super::kept_issues::restore(data, &base.issues, &known.pipelines);
     pipelines::deploy_all(&works.engine, &known.pipelines, &since, &base.issues);
     let replayed = replay::replay(
         &base.journal,

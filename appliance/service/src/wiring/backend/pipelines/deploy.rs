@@ -13,7 +13,7 @@ use millrace_catalog::{Change, Deployed, Pipeline, PipelineError};
 use millrace_contract::v1;
 use millrace_engine::CompileFault;
 use millrace_flow::{Document, kind};
-use millrace_model::PipelineRevision;
+use millrace_model::{Definition, Deployment, PipelineRevision};
 use millrace_supervisor::spawn;
 use std::sync::Arc;
 
@@ -110,7 +110,11 @@ async fn swap(
     match &change.result.revision {
         Some(revision) => {
             let deployed = engine_form(revision, range.last().0)?;
-            blocking(move || engine.deploy(&deployed)).await?.map_err(refused)?;
+            if let Err(faults) = blocking(move || engine.deploy(&deployed)).await? {
+                // Another deployment came between: what runs is told as it is.
+                put_right(&shared, number, &change.result).await?;
+                return Err(refused(faults));
+            }
         }
         None => {
             engine.undeploy(number);
@@ -120,6 +124,15 @@ async fn swap(
     let pipeline = shared.pipelines.get(number);
     let pipeline = pipeline.ok_or_else(|| Fault::NotFound("it was removed".to_owned()))?;
     Ok(running(&shared, &place.workspace, &pipeline, &change.result))
+}
+
+/// Makes durable that a deployment did not come into force.
+async fn put_right(shared: &Shared, number: u32, change: &Deployed) -> Result<(), Fault> {
+    let revision = shared.engine.deployment(number).map(|info| info.revision);
+    let note = "the engine refused the revision before".to_owned();
+    let deployment = Deployment { revision, note, ..change.deployment.clone() };
+    let durable = shared.make_durable(&[Definition::Deployment(deployment)]).await;
+    durable.map(|_| ()).map_err(|error| unavailable(&error))
 }
 
 async fn blocking<T: Send + 'static>(

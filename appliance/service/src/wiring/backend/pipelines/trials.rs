@@ -190,6 +190,8 @@ fn rehearse(
         Some(before) => differences(&before.outputs, &rehearsed.outputs, wanted.shown_max),
         None => (Vec::new(), 0),
     };
+    let differences: Vec<v1::Difference> =
+        found.iter().flat_map(|found| outward(found, time_of(found.run))).collect();
     let compared_with = compared.filter(|_| deployed.is_some()).map(|(revision, _)| revision);
     Ok(v1::RehearsalReport {
         from: wanted.from.to_rfc3339(),
@@ -207,8 +209,9 @@ fn rehearse(
         effects,
         effects_total,
         compared_with,
-        differences: found.iter().flat_map(|found| outward(found, time_of(found.run))).collect(),
-        differences_total: count as u64,
+        // Those not shown count by trigger.
+        differences_total: (differences.len() + count - found.len()) as u64,
+        differences,
         incomplete: history.is_incomplete || rehearsed.left_out > 0,
     })
 }
