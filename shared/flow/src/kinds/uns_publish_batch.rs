@@ -6,8 +6,8 @@ use crate::kind::{FieldSpec, Group, Kind, PLAIN};
 pub(crate) static KIND: Kind = Kind {
     name: "uns.publish_batch",
     group: Group::System,
-    summary: "Publishes many values in one commit: all of them or, if one is refused, \
-             none; passes the input on.",
+    summary: "Publishes many values in one commit and passes the input on; if some are \
+             refused, the others are published and the step fails.",
     fields: &[
         FieldSpec::preset(
             "values",
