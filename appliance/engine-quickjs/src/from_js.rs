@@ -196,7 +196,7 @@ impl<'a, 'js> Reader<'a, 'js> {
     }
 
     fn list(&mut self, array: &Array<'js>, depth: usize) -> Result<Data, ReadFault> {
-        let count = array.len();
+        let Some(count) = length(array)? else { return Err(self.too_large()) };
         if count.saturating_mul(ENTRY_BYTES) > self.bytes_left {
             return Err(self.too_large());
         }
@@ -292,4 +292,11 @@ fn number(number: f64) -> Data {
         return Data::Int(number as i64);
     }
     Data::Float(number)
+}
+
+/// The length of a list; none for one that is too long to be looked at (an array may say that it
+/// has 4 billion entries, most of which are not there).
+pub(crate) fn length(array: &Array<'_>) -> rquickjs::Result<Option<usize>> {
+    let length: f64 = array.as_object().get("length")?;
+    Ok((length <= f64::from(i32::MAX)).then(|| array.len()))
 }

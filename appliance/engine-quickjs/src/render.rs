@@ -119,7 +119,11 @@ fn array(out: &mut String, tools: &Tools, value: &Value<'_>, depth: usize) -> rq
         return Ok(());
     }
     out.push('[');
-    for place in 0..array.len() {
+    let Some(count) = crate::from_js::length(array)? else {
+        out.push_str("…]");
+        return Ok(());
+    };
+    for place in 0..count {
         if place > 0 {
             out.push_str(", ");
         }

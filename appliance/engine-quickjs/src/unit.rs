@@ -24,7 +24,7 @@ use crate::roots::Roots;
 /// Longest source of one function.
 const SOURCE_BYTES_MAX: usize = 1024 * 1024;
 /// Memory and time of the compiler.
-const COMPILE_BYTES_MAX: usize = 128 * 1024 * 1024;
+pub(crate) const COMPILE_BYTES_MAX: u64 = 128 * 1024 * 1024;
 const COMPILE_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// A compiled unit.
@@ -159,7 +159,7 @@ fn is_blank(function: &Function) -> bool {
 /// A runtime that can compile and nothing else.
 fn compiler() -> rquickjs::Result<(Runtime, Context)> {
     let runtime = Runtime::new()?;
-    runtime.set_memory_limit(COMPILE_BYTES_MAX);
+    runtime.set_memory_limit(usize::try_from(COMPILE_BYTES_MAX).unwrap_or(usize::MAX));
     let clock = SystemClock::new();
     // A source cannot run here unless it breaks out of its wrapper; then it ends soon.
     runtime.set_interrupt_handler(Some(Box::new(move || clock.monotonic() > COMPILE_TIME_MAX)));

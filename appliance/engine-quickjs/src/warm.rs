@@ -25,7 +25,7 @@ use crate::meter::{Clocks, Meter};
 use crate::natives::{self, LAZY_STEP, LAZY_VARIABLE, ToolsCell};
 use crate::prelude::{self, Needs};
 use crate::roots::{Roots, Want};
-use crate::unit::{CompiledFunction, CompiledUnit};
+use crate::unit::{COMPILE_BYTES_MAX, CompiledFunction, CompiledUnit};
 
 /// Stack of a script. Threads of workers have four times as much and more.
 const STACK_BYTES_MAX: usize = 512 * 1024;
@@ -180,16 +180,18 @@ impl Warm {
             // The runtime is shared: what is there already is not this call's.
             Form::Expression => self.memory.used_bytes(),
         };
-        self.memory.limit(own_bytes.saturating_add(unit.memory_bytes_max));
+        let bytes_max = own_bytes.saturating_add(unit.memory_bytes_max);
+        self.memory.limit(bytes_max);
         let seed = scope.seed().wrapping_add(number as u64);
         self.meter.begin(now, budget, unit.memory_bytes_max, seed);
         let mut is_unsettled = false;
         let mut result = natives::with_scope(scope, || {
-            let Self { context, lazies, lazy, tools, meter, .. } = self;
+            let Self { context, lazies, lazy, tools, meter, memory, .. } = self;
             context.with(|ctx| {
                 let tools = tools.borrow();
                 let Some(tools) = tools.as_ref() else { return Err(unsettled(function)) };
-                let call = Call { ctx: &ctx, tools, meter, function, lazy };
+                let limit = (&**memory, bytes_max);
+                let call = Call { ctx: &ctx, tools, meter, function, lazy, limit };
                 let given = call.run(place, lazies);
                 let ended = call.settle(given, &mut is_unsettled);
                 call.read(ended)
@@ -239,6 +241,8 @@ struct Call<'a, 'js> {
     meter: &'a Meter,
     function: &'a CompiledFunction,
     lazy: &'a Persistent<Function<'static>>,
+    /// The memory, and how much of it the call may have.
+    limit: (&'a Memory, u64),
 }
 
 impl<'js> Call<'_, 'js> {
@@ -251,7 +255,12 @@ impl<'js> Call<'_, 'js> {
         let function = match place {
             Some(loaded) => loaded.clone().restore(self.ctx)?,
             None => {
-                let value = self.function.load(self.ctx)?;
+                // The compiler must not run out of memory half way: it frees what it has not made.
+                let (memory, bytes_max) = self.limit;
+                memory.limit(bytes_max.saturating_add(COMPILE_BYTES_MAX));
+                let value = self.function.load(self.ctx);
+                memory.limit(bytes_max);
+                let value = value?;
                 let function = Function::from_value(value)?;
                 *place = Some(Persistent::save(self.ctx, function.clone()));
                 function

@@ -11,6 +11,7 @@
 //! - After a limit nothing of the script is left: no job, no global, no memory.
 //! - Loaded functions go before the runtime that they are loaded into.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -187,10 +188,17 @@ impl Worker for JsWorker {
         let now = self.clocks.wall();
         self.slot.begin(unit.pipeline, budget.cpu, now);
         let form = unit.functions.get(function).map(|function| function.form);
-        let called = match form {
+        // A fault of the engine itself costs the script's runtime, not the thread.
+        let called = catch_unwind(AssertUnwindSafe(|| match form {
             Some(Form::Expression) => self.call_expression(unit, function, scope, (now, budget)),
             Some(Form::Body) | None => self.call_body(unit, function, scope, (now, budget)),
-        };
+        }));
+        let called = called.unwrap_or_else(|_panic| {
+            self.leak(unit.pipeline, form);
+            let message =
+                "the script engine failed on this; its runtime was thrown away".to_owned();
+            Err(ScriptFault { kind: FaultKind::Unusable, message, line: None })
+        });
         let report = called.unwrap_or_else(|fault| Report {
             result: Err(fault),
             cpu: Duration::ZERO,
@@ -259,6 +267,19 @@ impl Refused {
                 "no scripts are run: {GIVEN_UP_MAX} threads are lost to scripts that do not end"
             ),
         }
+    }
+}
+
+impl JsWorker {
+    /// Lets go of a runtime in which something went wrong, without looking at it again.
+    fn leak(&mut self, pipeline: u32, form: Option<Form>) {
+        if form == Some(Form::Expression) {
+            std::mem::forget(self.expressions.take());
+        } else {
+            std::mem::forget(self.warm.remove(&pipeline));
+        }
+        let warm: u64 = self.warm.values().map(|kept| kept.bytes).sum();
+        self.bytes = warm + self.expressions.as_ref().map_or(0, |shared| shared.bytes);
     }
 }
 

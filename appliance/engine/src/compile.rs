@@ -13,9 +13,9 @@ mod read;
 use crate::accessor::Accessor;
 use crate::script::{Form, Function, Unit};
 use crate::step::{Field, Step};
-use millrace_flow::Data;
 use millrace_flow::document;
 use millrace_flow::expression::{self, Part, Simple, Split};
+use millrace_flow::{Data, Map};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -180,11 +180,15 @@ impl<'a> Compiler<'a> {
                 for (name, member) in members {
                     fields.push((name.as_str().into(), self.compile(field, member)?));
                 }
-                if fields.iter().all(|(_, field)| literal(field).is_some()) {
-                    Field::Literal(crate::json::data_of(value))
-                } else {
-                    Field::Map(fields)
+                // Their own values: a text may have been an expression.
+                let mut literals = Map::with_capacity(fields.len());
+                for (name, field) in &fields {
+                    match literal(field) {
+                        Some(data) => literals.set(Arc::clone(name), data),
+                        None => return Ok(Field::Map(fields)),
+                    }
                 }
+                Field::Literal(Data::Map(Arc::new(literals)))
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {
                 Field::Literal(crate::json::data_of(value))

@@ -220,3 +220,34 @@ fn keeps_expressions_of_all_pipelines_in_one_frozen_runtime() {
     assert_eq!(stage.worker.warm(), (0, 0));
     assert_eq!(stage.call(&plain).result, Ok(Data::text("2,undefined,undefined,")));
 }
+
+#[test]
+fn lists_that_say_they_are_endless_are_refused_and_cost_no_thread() {
+    let mut stage = Stage::new();
+    for body in [
+        "let a = []; a[4294967294] = 1; return a",
+        "let a = []; a[4294967294] = 1; return { inside: [a] }",
+        "throw new Array(4294967295)",
+        "return Promise.reject(new Array(4294967295))",
+        "state.set('s', new Array(4294967295))",
+    ] {
+        assert!(stage.body(body).is_err(), "{body}");
+    }
+    stage.body("console.log(new Array(4294967295)); return 1").expect("a line is shown");
+    assert_eq!(stage.body("return 1"), Ok(Data::Int(1)));
+}
+
+#[test]
+fn a_script_whose_code_does_not_fit_the_memory_limit_fails_and_the_process_lives() {
+    let mut stage = Stage::new();
+    let source = format!("return $item{}", "?.a".repeat(80_000));
+    for memory_bytes_max in (8_300_000..8_800_000).step_by(25_000) {
+        stage.memory_bytes_max = memory_bytes_max;
+        // It may fit or not: nothing is said of that.
+        let _either = stage.body(&source);
+    }
+    stage.memory_bytes_max = 2_267_583;
+    let many: String = (0..6_000).map(|i| format!("if($item.a{i}?.b)return {i};\n")).collect();
+    let _either = stage.body(&many);
+    assert_eq!(Stage::new().body("return 1"), Ok(Data::Int(1)));
+}

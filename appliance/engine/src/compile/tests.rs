@@ -48,3 +48,12 @@ fn a_fault_names_step_and_field() {
     let (fault, _) = with_step("{}", |compiler| compiler.field("n").unwrap_err());
     assert_eq!(fault.to_string(), "step `a`, field `n`: is missing");
 }
+
+#[test]
+fn literals_within_objects_are_their_values_and_not_their_source() {
+    let fields = r#"{"g":{"r":"{{ -5 }}","t":"{{ 'a' }}","l":[{"x":"{{ 5 }}"}],"p":"plain"}}"#;
+    let (field, unit) = with_step(fields, |compiler| compiler.field("g").unwrap());
+    assert!(unit.functions.is_empty());
+    let Field::Literal(data) = field else { panic!("not a literal: {field:?}") };
+    assert_eq!(data.to_json_text(), r#"{"l":[{"x":5}],"p":"plain","r":-5,"t":"a"}"#);
+}

@@ -202,6 +202,7 @@ fn bring_up(
     };
     let run_through = engine_cursor.position();
     let works = pipelines::open(&ground, run_through)?;
+    raise_unreadable(&base.issues, known);
     super::kept_issues::restore(data, &base.issues, &known.pipelines);
     pipelines::deploy_all(&works.engine, &known.pipelines, &since, &base.issues);
     let replayed = replay::replay(
@@ -297,6 +298,24 @@ fn historian_config(
 /// The class of topics whose creator has none of its own.
 pub(super) fn default_retention(config: &Config) -> Retention {
     Retention::from_name(&config.historian.default_retention).unwrap_or_default()
+}
+
+/// Secrets that the key file does not open: it was lost or replaced.
+fn raise_unreadable(issues: &Issues, known: &Known) {
+    let unreadable = known.secrets.unreadable(&known.secret_key);
+    let Some((_, first)) = unreadable.first() else { return };
+    issues.raise(Issue {
+        key: "secrets-unreadable".to_owned(),
+        severity: Severity::Critical,
+        what: format!(
+            "{} secrets cannot be opened with secret.key, the first is '{first}': the file was \
+             lost or replaced.",
+            unreadable.len()
+        ),
+        effect: "Steps and webhooks that use them fail.".to_owned(),
+        remedy: "Restore secret.key from a copy and start again, or set the secrets anew."
+            .to_owned(),
+    });
 }
 
 fn raise_recovery(issues: &Issues, recovery: &Recovery) {
