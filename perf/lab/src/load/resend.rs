@@ -28,6 +28,10 @@ pub(crate) fn come_back(crowd: &mut Crowd, tell: &mut dyn FnMut(Event)) -> Resul
             bail!("the server closed some connections only{}", crowd.reason());
         }
         crowd.poll(RETRY_NANOS)?;
+        // Sockets tell of changes only: an end that came together with answers is not told again.
+        for number in 0..crowd.clients.len() {
+            crowd.read(number)?;
+        }
     }
     crowd.book.server_down();
     tell(Event::Down { acknowledged: crowd.tally.acknowledged });
