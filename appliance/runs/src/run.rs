@@ -294,14 +294,18 @@ impl Run {
 
 impl Trace {
     /// Adds an execution, to those that its step had before: counts and times are added up, the
-    /// worst status stays, and of inputs, outputs and faults the last.
+    /// worst status stays, and of inputs, outputs and faults the last. One that was `Unfinished`
+    /// is told again when it is done, so what comes after takes its place.
     pub fn add(&mut self, execution: StepRun) {
         let known = self.steps.iter_mut().find(|step| step.step == execution.step);
         let Some(step) = known else {
             self.steps.push(execution);
             return;
         };
-        step.status = step.status.max(execution.status);
+        step.status = match step.status {
+            StepStatus::Unfinished => execution.status,
+            before => before.max(execution.status),
+        };
         step.count = step.count.saturating_add(execution.count);
         step.took = step.took.saturating_add(execution.took);
         step.fault = execution.fault.or(step.fault.take());

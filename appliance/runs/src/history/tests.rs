@@ -470,4 +470,9 @@ fn executions_of_a_step_add_up() {
     assert_eq!((each.status, each.count), (StepStatus::Failed, 6));
     assert_eq!(each.took, Duration::from_micros(27));
     assert_eq!((&*each.input.as_ref().expect("kept").text, each.fault.is_some()), ("3", true));
+    // One that waited is told again when it is done
+    trace.add(StepRun { status: StepStatus::Unfinished, ..step("hold", None) });
+    assert_eq!(trace.steps[2].status, StepStatus::Unfinished);
+    trace.add(step("hold", None));
+    assert_eq!(trace.steps[2].status, StepStatus::Ok);
 }

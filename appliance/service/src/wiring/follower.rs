@@ -1,9 +1,9 @@
 //! What happens on the journal's thread after each commit, in one pass over its records.
 //!
 //! A sample goes to the historian's memory (so the next query sees it), to the ledger, and to
-//! live subscribers, and starts the runs of the pipelines that want it; a definition comes into force and the catalog is told that there is
-//! something to read; a refusal goes to the ledger. Only when all that is done does the journal
-//! let the acknowledgements go.
+//! live subscribers, and starts the runs of the pipelines that want it; a definition comes into
+//! force and the catalog is told that there is something to read; a refusal goes to the ledger.
+//! Only when all that is done does the journal let the acknowledgements go.
 //!
 //! **Invariants**: nothing here waits for a disk or a socket; a record that cannot be read is
 //! counted and raised, never fatal.

@@ -70,13 +70,6 @@ fn span(nanos: i64) -> Duration {
 }
 
 fn trace(report: &RunReport) -> runs::Trace {
-    let mut steps: Vec<runs::StepRun> = Vec::new();
-    for execution in &report.steps {
-        match steps.iter_mut().find(|known| known.step == execution.step) {
-            Some(known) => merge(known, execution),
-            None => steps.push(first(execution)),
-        }
-    }
     let lines = report.log.iter().map(|line| runs::Line {
         level: match line.level {
             Level::Debug => runs::Level::Debug,
@@ -87,16 +80,20 @@ fn trace(report: &RunReport) -> runs::Trace {
         step: Arc::clone(&line.step),
         text: line.text.as_str().into(),
     });
-    runs::Trace {
+    let mut trace = runs::Trace {
         input: item(Some(&report.input)),
         output: item(Some(&report.result)),
-        steps,
+        steps: Vec::new(),
         lines: lines.collect(),
         left_out: u64::from(report.steps_left_out) + u64::from(report.log_left_out),
+    };
+    for execution in &report.steps {
+        trace.add(step(execution));
     }
+    trace
 }
 
-fn first(execution: &StepReport) -> runs::StepRun {
+fn step(execution: &StepReport) -> runs::StepRun {
     let (status, fault) = status(&execution.status);
     runs::StepRun {
         step: Arc::clone(&execution.step),
@@ -108,20 +105,6 @@ fn first(execution: &StepReport) -> runs::StepRun {
         input: item(execution.input.as_ref()),
         output: item(execution.output.as_ref()),
     }
-}
-
-fn merge(known: &mut runs::StepRun, execution: &StepReport) {
-    let (status, fault) = status(&execution.status);
-    // What waited is told again when it is done.
-    known.status = match known.status {
-        runs::StepStatus::Unfinished => status,
-        before => before.max(status),
-    };
-    known.count += 1;
-    known.took += execution.took;
-    known.fault = fault.or(known.fault.take());
-    known.input = item(execution.input.as_ref()).or(known.input.take());
-    known.output = item(execution.output.as_ref()).or(known.output.take());
 }
 
 fn status(status: &StepStatus) -> (runs::StepStatus, Option<runs::Fault>) {
