@@ -18,7 +18,8 @@ use graph::Reach;
 use millrace_flow::document::{self, OnError, Order, Overlap, Retry, Settings};
 use millrace_flow::kind::Group;
 use millrace_flow::{Data, Document};
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 /// Most steps of a pipeline.
@@ -55,7 +56,7 @@ pub(crate) struct PlanStep {
     /// Where each port leads.
     pub(crate) ports: Box<[Box<[u16]>]>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) retry: Option<Retry>,
+    pub(crate) retry: Option<Box<Retry>>,
     pub(crate) on_fault: OnFault,
     /// The port at which a run goes on behind it, if it failed and may go on.
     pub(crate) behind: u8,
@@ -78,6 +79,14 @@ impl PlanStep {
     pub(crate) fn cell(&self, states: &States, pipeline: u32) -> &Cell {
         self.state.get_or_init(|| states.cell(&Owner::Step(pipeline, Arc::clone(&self.id))))
     }
+}
+
+/// The name of a kind, one text for all steps of all plans.
+fn shared_name(kind: &str) -> Arc<str> {
+    static NAMES: LazyLock<BTreeMap<&'static str, Arc<str>>> = LazyLock::new(|| {
+        millrace_flow::kind::ALL.iter().map(|kind| (kind.name, kind.name.into())).collect()
+    });
+    NAMES.get(kind).map_or_else(|| kind.into(), Arc::clone)
 }
 
 /// What a fault of a step does.
@@ -107,7 +116,7 @@ impl Plan {
             step: Arc::clone(&step.step),
             ports: step.ports.clone(),
             timeout: step.timeout,
-            retry: step.retry,
+            retry: step.retry.clone(),
             on_fault: step.on_fault,
             behind: step.behind,
             is_disabled: step.is_disabled,
@@ -276,11 +285,11 @@ impl Planner<'_> {
         Ok((
             PlanStep {
                 id: id.into(),
-                kind: step.kind.as_str().into(),
+                kind: shared_name(&step.kind),
                 step: compiled,
                 ports: graph.ports(place),
                 timeout: own_timeout.map(Duration::from_millis),
-                retry: step.retry,
+                retry: step.retry.map(Box::new),
                 on_fault,
                 behind: behind(&step.kind),
                 is_disabled: step.disabled,

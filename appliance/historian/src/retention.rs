@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Share of the byte budget of `keep` above which people are told, in percent.
 const KEEP_WARN_PERCENT: u64 = 80;
 const KEEP_KEY: &str = "historian-keep-nearly-full";
-const CLOCK_KEY: &str = "clock-jumped";
+const CLOCK_KEY: &str = "clock-in-doubt";
 /// Wall time that may pass without being noted in the manifest, in nanoseconds.
 const NOTE_INTERVAL: i64 = 3_600 * 1_000_000_000;
 

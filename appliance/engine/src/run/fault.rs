@@ -25,9 +25,9 @@ impl Run {
         fault: StepFault,
         bench: &mut Bench<'_>,
     ) {
-        if let Some(retry) = step.retry.filter(|_| retries(step, &token, &fault)) {
+        if let Some(retry) = step.retry.as_ref().filter(|_| retries(step, &token, &fault)) {
             let now = bench.stage.clock.monotonic();
-            let until = now + delay(&retry, token.tries);
+            let until = now + delay(retry, token.tries);
             token.tries += 1;
             token.entry = Entry::Input;
             self.park(token, now, None, Waiting::Retry { until });

@@ -268,7 +268,7 @@ impl Run {
 }
 
 pub(super) fn retries(step: &PlanStep, token: &Token, fault: &StepFault) -> bool {
-    fault.is_transient && step.retry.is_some_and(|retry| token.tries < retry.times)
+    fault.is_transient && step.retry.as_ref().is_some_and(|retry| token.tries < retry.times)
 }
 
 pub(super) fn failed(step: &PlanStep, fault: &StepFault) -> End {

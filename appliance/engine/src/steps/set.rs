@@ -21,7 +21,7 @@ struct Place(Box<[Arc<str>]>);
 
 enum Fields {
     /// Names and values as the document has them.
-    Named(Vec<(Place, Field)>),
+    Named(Box<[(Place, Field)]>),
     /// An expression that gives the object.
     Whole(Field),
 }

@@ -81,23 +81,23 @@ fn a_clock_sixty_days_ahead_removes_nothing() {
     rig.clock.jump_to(Timestamp(START + 60 * DAY));
     rig.history().look_after();
     assert_eq!(rig.raw(1).len(), 1);
-    assert!(rig.issues.is_open("clock-jumped"));
+    assert!(rig.issues.is_open("clock-in-doubt"));
     // It is that far ahead when the box starts
     rig.restart();
     rig.history().look_after();
     assert_eq!(rig.raw(1).len(), 1);
-    assert!(rig.issues.is_open("clock-jumped"));
+    assert!(rig.issues.is_open("clock-in-doubt"));
     // It agrees again
     rig.clock.jump_to(Timestamp(START + HOUR / 2));
     rig.history().look_after();
-    assert!(!rig.issues.is_open("clock-jumped"));
+    assert!(!rig.issues.is_open("clock-in-doubt"));
     assert_eq!(rig.raw(1).len(), 1);
     // Or a person says that it is right
     rig.clock.jump_to(Timestamp(START + 60 * DAY));
     rig.history().look_after();
     assert_eq!(rig.raw(1).len(), 1);
     rig.history().confirm_clock();
-    assert!(!rig.issues.is_open("clock-jumped"));
+    assert!(!rig.issues.is_open("clock-in-doubt"));
     assert_eq!(rig.raw(1).len(), 0);
 }
 

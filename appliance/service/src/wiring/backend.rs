@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// the one that drops and tells: this one only bridges the time until the task runs.
 const LIVE_QUEUE: usize = 20_000;
 /// The historian's issue with which taking note means that the clock is right.
-const CLOCK_JUMPED: &str = "clock-jumped";
+const CLOCK_IN_DOUBT: &str = "clock-in-doubt";
 
 /// The appliance as the API sees it.
 pub(super) struct Answers(pub(super) Arc<Shared>);
@@ -177,7 +177,7 @@ impl Backend for Answers {
 
     fn acknowledge_issue(&self, key: &str, by: &api::Actor) -> Result<(), Fault> {
         if self.0.issues.acknowledge(key, &by.who) {
-            if key == CLOCK_JUMPED {
+            if key == CLOCK_IN_DOUBT {
                 let historian = Arc::clone(&self.0.historian);
                 // It may wait for a seal that is under way; nobody waits for it.
                 drop(tokio::task::spawn_blocking(move || historian.confirm_clock()));

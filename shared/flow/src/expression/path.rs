@@ -142,6 +142,8 @@ impl<'a> Tokens<'a> {
             }
             keys.push(key);
         }
+        // A deployed pipeline keeps its paths for good.
+        keys.shrink_to_fit();
         Some(keys)
     }
 

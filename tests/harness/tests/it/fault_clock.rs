@@ -67,7 +67,7 @@ fn a_clock_that_is_right_lets_old_history_go() -> anyhow::Result<()> {
     let mut appliance = with_expired_part()?;
     appliance.start_again()?;
     wait_for_rows(&appliance, 1)?;
-    assert!(!appliance.has_issue("clock-jumped")?);
+    assert!(!appliance.has_issue("clock-in-doubt")?);
     Ok(())
 }
 
@@ -77,16 +77,18 @@ fn a_clock_sixty_days_ahead_removes_nothing_until_a_person_says_it_is_right() ->
     let mut appliance = with_expired_part()?;
     shift_noted_time(&appliance.data(), -i64::try_from((60 * DAY).as_nanos())?)?;
     appliance.start_again()?;
-    wait::until("the jump to be told", || appliance.has_issue("clock-jumped").ok()?.then_some(()))?;
+    wait::until("the jump to be told", || {
+        appliance.has_issue("clock-in-doubt").ok()?.then_some(())
+    })?;
     assert_eq!(rows(&appliance)?, 2);
-    appliance.post("/api/v1/issues/clock-jumped/acknowledge")?;
+    appliance.post("/api/v1/issues/clock-in-doubt/acknowledge")?;
     wait_for_rows(&appliance, 1)?;
-    assert!(!appliance.has_issue("clock-jumped")?);
+    assert!(!appliance.has_issue("clock-in-doubt")?);
     // And it stays right after the next start.
     assert!(appliance.stop()?);
     appliance.start_again()?;
     assert_eq!(rows(&appliance)?, 1);
-    assert!(!appliance.has_issue("clock-jumped")?);
+    assert!(!appliance.has_issue("clock-in-doubt")?);
     Ok(())
 }
 
@@ -97,6 +99,6 @@ fn a_clock_an_hour_behind_alarms_nobody() -> anyhow::Result<()> {
     appliance.start_again()?;
     // The part is older than its class by more than an hour, so it goes.
     wait_for_rows(&appliance, 1)?;
-    assert!(!appliance.has_issue("clock-jumped")?);
+    assert!(!appliance.has_issue("clock-in-doubt")?);
     Ok(())
 }
