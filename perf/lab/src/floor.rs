@@ -108,7 +108,7 @@ fn serve_one(connection: &mut Connection, buffer: &mut [u8], answer: &mut Vec<u8
 }
 
 /// Answers every whole packet: bytes used, and whether the client stays.
-fn answer_all(
+pub(crate) fn answer_all(
     bytes: &[u8],
     level: &mut u8,
     answer: &mut Vec<u8>,

@@ -7,6 +7,7 @@ mod answers;
 pub(crate) mod book;
 pub(crate) mod client;
 pub(crate) mod crowd;
+pub(crate) mod dial;
 pub(crate) mod frame;
 pub(crate) mod handle;
 pub(crate) mod listener;

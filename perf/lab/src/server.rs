@@ -8,11 +8,12 @@ pub(crate) mod floor;
 pub(crate) mod mosquitto;
 pub(crate) mod node_red;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use crate::load::dial::dial;
 use crate::load::spec::Credential;
 
 /// What a load needs to know of a server.
@@ -41,8 +42,5 @@ pub(crate) fn nobodies(count: usize) -> Vec<Credential> {
 
 /// Whether something listens there.
 pub(crate) fn listens(address: SocketAddr) -> bool {
-    // With nobody listening, a port of the range for outgoing connections can be given to the very
-    // connection that asks for it: TCP then connects it to itself.
-    TcpStream::connect_timeout(&address, Duration::from_millis(200))
-        .is_ok_and(|stream| stream.local_addr().is_ok_and(|own| own != address))
+    dial(address, Duration::from_millis(200)).is_ok()
 }

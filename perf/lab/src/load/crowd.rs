@@ -5,7 +5,6 @@
 //! - The loop sleeps in the kernel until the next due time or an answer: it never spins, because a
 //!   spinning client core would hide the server's cost of waking it.
 
-use std::net::TcpStream;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -18,6 +17,7 @@ use rustix::time::{
 
 use super::book::Book;
 use super::client::{Client, Slot, State};
+use super::dial::{dial, is_nobody};
 use super::frame::{self, Message};
 use super::listener::Listener;
 use super::schedule::Schedule;
@@ -98,14 +98,41 @@ impl Crowd {
         })
     }
 
-    /// Connects and signs in all clients, some at a time.
+    /// Connects and signs in the first client alone. False when nobody took the connection, or it
+    /// ended without an answer: a server that is dying has a listener for a moment longer than
+    /// connections.
+    pub(crate) fn connect_first(&mut self, end: u64) -> Result<bool> {
+        match self.connect(0) {
+            Ok(()) => {}
+            Err(error) if error.downcast_ref().is_some_and(is_nobody) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        loop {
+            match self.clients.first().map(|client| client.state) {
+                Some(State::Ready) | None => return Ok(true),
+                Some(State::Offline) if self.close_reason.is_none() => return Ok(false),
+                Some(State::Offline) => {
+                    bail!("the server closed the first connection{}", self.reason())
+                }
+                Some(State::SigningIn | State::Subscribing) => {}
+            }
+            if self.clock.now() > end {
+                bail!("the first client was not signed in in time");
+            }
+            self.poll(20_000_000)?;
+        }
+    }
+
+    /// Connects and signs in all clients that are not yet, some at a time.
     pub(crate) fn connect_all(&mut self, limit: Duration) -> Result<()> {
         let end = self.clock.now() + u64::try_from(limit.as_nanos())?;
         let count = self.clients.len();
         for first in (0..count).step_by(CONNECTING_MAX) {
             let lot = first..(first + CONNECTING_MAX).min(count);
             for number in lot.clone() {
-                self.connect(number)?;
+                if self.clients.get(number).is_some_and(|client| client.state == State::Offline) {
+                    self.connect(number)?;
+                }
             }
             while self
                 .clients
@@ -265,7 +292,7 @@ impl Crowd {
 
     fn connect(&mut self, number: usize) -> Result<()> {
         let Some(client) = self.clients.get_mut(number) else { return Ok(()) };
-        let stream = TcpStream::connect_timeout(&self.spec.address, Duration::from_secs(2))
+        let stream = dial(self.spec.address, Duration::from_secs(2))
             .with_context(|| format!("connect to {}", self.spec.address))?;
         stream.set_nonblocking(true).context("make a socket non-blocking")?;
         stream.set_nodelay(true).context("turn Nagle's algorithm off")?;

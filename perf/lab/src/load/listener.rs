@@ -15,6 +15,7 @@ use anyhow::{Context, Result, bail};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 
+use super::dial::dial;
 use super::frame::{self, FINGERPRINTS, Packet};
 use super::spec::Live;
 use super::tally::{RunClock, Tally};
@@ -40,7 +41,7 @@ pub(crate) struct Listener {
 impl Listener {
     /// Connects, signs in and subscribes; returns when the subscription is confirmed.
     pub(crate) fn start(address: std::net::SocketAddr, live: &Live, topics: usize) -> Result<Self> {
-        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(2))
+        let stream = dial(address, Duration::from_secs(2))
             .with_context(|| format!("connect the subscriber to {address}"))?;
         stream.set_nodelay(true).context("turn Nagle's algorithm off")?;
         stream.set_read_timeout(Some(SIGN_IN_LIMIT)).context("limit the sign-in")?;

@@ -3,6 +3,8 @@
 //! **Invariants**
 //! - Acknowledgements that still lie in the sockets are read before the line "before the end" is
 //!   drawn: the server had sent them.
+//! - The server is back when it has signed the first client in. A connection that is refused or
+//!   ends unanswered before that may have met the dying one, and is tried again.
 //! - A repetition carries the same value and the same source time, and its DUP flag.
 
 use std::time::Duration;
@@ -12,7 +14,6 @@ use anyhow::{Result, bail};
 use super::crowd::Crowd;
 use super::phase::drain;
 use super::spec::Event;
-use crate::server::listens;
 
 /// How long a dead server's connections may take to be seen as closed.
 const CLOSING_LIMIT_NANOS: u64 = 5_000_000_000;
@@ -41,7 +42,7 @@ pub(crate) fn come_back(crowd: &mut Crowd, tell: &mut dyn FnMut(Event)) -> Resul
     for client in &mut crowd.clients {
         client.due = client.sent;
     }
-    wait_for_listener(crowd, limit)?;
+    wait_for_server(crowd, limit)?;
     crowd.connect_all(SIGN_IN_LIMIT)?;
     tell(Event::Again);
     for client in 0..crowd.clients.len() {
@@ -54,14 +55,18 @@ pub(crate) fn come_back(crowd: &mut Crowd, tell: &mut dyn FnMut(Event)) -> Resul
     Ok(())
 }
 
-fn wait_for_listener(crowd: &mut Crowd, limit: u64) -> Result<()> {
-    loop {
-        if listens(crowd.spec.address) {
-            return Ok(());
-        }
+/// Waits until a server signs the first client in: a listener alone may be the dying server's.
+fn wait_for_server(crowd: &mut Crowd, limit: u64) -> Result<()> {
+    // What the old server said when it closed is not the new one's word.
+    crowd.close_reason = None;
+    while !crowd.connect_first(limit)? {
         if crowd.clock.now() > limit {
             bail!("the server did not listen again in time");
         }
         crowd.poll(RETRY_NANOS)?;
     }
+    Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,6 +103,25 @@ pub(crate) fn deploy(http: &mut Http, document: &Value) -> Result<()> {
     Ok(())
 }
 
+/// Deploys `pipelines` documents of a class that share `devices` evenly; gives their names.
+pub(crate) fn deploy_shared(
+    http: &mut Http,
+    class: Class,
+    pipelines: u32,
+    devices: u32,
+    turns: u64,
+) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for number in 0..pipelines {
+        let name = format!("lab-{}-{number:02}", class.slug());
+        let own = (0..devices).filter(|device| device % pipelines == number);
+        let filters: Vec<String> = own.map(|device| format!("lab/d{device:04}/+")).collect();
+        deploy(http, &document(class, &name, &filters, turns))?;
+        names.push(name);
+    }
+    Ok(names)
+}
+
 /// Takes the last revision of a pipeline into service again.
 pub(crate) fn redeploy(http: &mut Http, name: &str) -> Result<()> {
     let at = format!("/api/v1/workspaces/main/pipelines/{}/deploy", encode(name));
@@ -115,6 +134,18 @@ pub(crate) fn undeploy(http: &mut Http, name: &str) -> Result<()> {
     let at = format!("/api/v1/workspaces/main/pipelines/{}/undeploy", encode(name));
     http.post_json(&at, &json!({})).with_context(|| format!("undeploy the pipeline {name}"))?;
     Ok(())
+}
+
+/// Runs that have begun or could: in the queue, computing, or waiting outside.
+pub(crate) fn unfinished(http: &mut Http) -> Result<f64> {
+    const PLACES: [&str; 3] = [
+        "millrace_engine_queue_pending",
+        "millrace_engine_queue_running",
+        "millrace_engine_parked_runs",
+    ];
+    let answer = http.get("/metrics").context("read the metrics")?;
+    let text = String::from_utf8_lossy(&answer.body);
+    Ok(PLACES.iter().map(|name| sum(&text, name)).sum())
 }
 
 /// Sum of a metric over all its labels.

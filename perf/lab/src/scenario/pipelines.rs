@@ -297,16 +297,7 @@ fn deploy_all(
     class: Class,
     turns: u64,
 ) -> Result<Vec<String>> {
-    let (devices, pipelines) = (options.devices, options.pipelines);
-    let mut names = Vec::new();
-    for number in 0..pipelines {
-        let name = format!("lab-{}-{number:02}", class.slug());
-        let own = (0..devices).filter(|device| device % pipelines == number);
-        let filters: Vec<String> = own.map(|device| format!("lab/d{device:04}/+")).collect();
-        flows::deploy(&mut bench.http, &flows::document(class, &name, &filters, turns))?;
-        names.push(name);
-    }
-    Ok(names)
+    flows::deploy_shared(&mut bench.http, class, options.pipelines, options.devices, turns)
 }
 
 /// Finds the loop that takes about [`SCRIPT_MS`] on this machine, by the product's own account.

@@ -172,6 +172,7 @@ fn load(options: &PowercutOptions, counter_first: u64) -> RoundLoad {
         rate_per_s: options.rate,
         counter_first,
         load_core: options.common.cpus.load,
+        has_pipelines: false,
     }
 }
 

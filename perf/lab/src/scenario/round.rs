@@ -5,22 +5,25 @@
 //! - What counts as acknowledged is recorded in the load generator's process, outside of the
 //!   server and of its disk.
 //! - Every value of the round is read back, not a sample.
+//! - What pipelines derive may come after the acknowledgement, so the derived topics are read again
+//!   until nothing is missing or [`DERIVED_LIMIT`] is over; what is there twice is never forgiven.
 
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::flows::{self, TWIN};
 use super::row::{Plan, Wish, spec};
 use crate::load::book::{self, Entry};
 use crate::load::crowd::wall_clock;
 use crate::load::handle::Load;
 use crate::load::spec::{Event, Keep, Payload};
-use crate::readback::{Comparison, read_back};
+use crate::readback::{Comparison, read_back, read_back_below};
 use crate::server::Target;
 use crate::server::appliance::Appliance;
 use crate::stop;
@@ -28,6 +31,9 @@ use crate::stop;
 /// How long devices try to come back.
 const COME_BACK_MS: u64 = 60_000;
 const EVENT_LIMIT: Duration = Duration::from_secs(90);
+/// How long derived values may take to come after a restart.
+const DERIVED_LIMIT: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_millis(100);
 /// The load of a round ends by the crash; this is only its bound.
 const LOAD_MS_MAX: u64 = 60_000;
 
@@ -39,6 +45,8 @@ pub(crate) struct RoundLoad {
     pub(crate) rate_per_s: f64,
     pub(crate) counter_first: u64,
     pub(crate) load_core: Option<usize>,
+    /// Whether each value has a derived one on its twin topic.
+    pub(crate) has_pipelines: bool,
 }
 
 /// What a round found.
@@ -52,6 +60,10 @@ pub(crate) struct RoundResult {
     pub(crate) refused: u64,
     pub(crate) restart_ms: f64,
     pub(crate) compared: Comparison,
+    /// The derived values, if pipelines are deployed.
+    pub(crate) derived: Option<Comparison>,
+    /// From the last acknowledgement until no run was left.
+    pub(crate) runs_ended_ms: Option<f64>,
     pub(crate) ledger: Value,
     pub(crate) ledger_balanced: bool,
     #[serde(skip)]
@@ -108,8 +120,14 @@ pub(crate) fn run(
         },
         &mut quiet,
     )?;
+    let ended = Instant::now();
     let entries = book::read(&book_file)?;
     let compared = read_back(&mut appliance.http(), &entries, load.tags, began, &mut stop::check)?;
+    let (mut derived, mut runs_ended_ms) = (None, None);
+    if load.has_pipelines {
+        runs_ended_ms = Some(await_runs(&appliance, ended)?);
+        derived = Some(read_derived(&appliance, &entries, load.tags, began)?);
+    }
     let ledger = appliance.ledger()?;
     let result = RoundResult {
         sent: report.sent,
@@ -119,11 +137,40 @@ pub(crate) fn run(
         refused: report.refused,
         restart_ms: appliance.start_took.as_secs_f64() * 1e3,
         compared,
+        derived,
+        runs_ended_ms,
         ledger_balanced: is_balanced(&ledger),
         ledger,
         counter_next: report.counter_next,
     };
     Ok((appliance, result))
+}
+
+/// Waits until no run is left; gives the milliseconds since `ended`.
+fn await_runs(appliance: &Appliance, ended: Instant) -> Result<f64> {
+    let mut http = appliance.http();
+    stop::wait_for("the runs to end", DERIVED_LIMIT, LOOK, || {
+        Ok((flows::unfinished(&mut http)? == 0.0).then_some(()))
+    })?;
+    Ok(ended.elapsed().as_secs_f64() * 1e3)
+}
+
+/// Reads the derived topics until nothing is missing, or the limit is over.
+fn read_derived(
+    appliance: &Appliance,
+    entries: &[Entry],
+    tags: u32,
+    from: i64,
+) -> Result<Comparison> {
+    let mut http = appliance.http();
+    let end = Instant::now() + DERIVED_LIMIT;
+    loop {
+        let found = read_back_below(&mut http, TWIN, entries, tags, from, &mut stop::check)?;
+        if found.lost == 0 || Instant::now() > end {
+            return Ok(found);
+        }
+        stop::pause(LOOK)?;
+    }
 }
 
 /// The sampled entries of a round, for the read-back at the very end.
