@@ -31,7 +31,8 @@ const LAB_RUNS: &[(&str, &str)] = &[
     ),
 ];
 /// What has to build for a browser.
-const SHARED: &[&str] = &["millrace-model", "millrace-contract"];
+const SHARED: &[&str] =
+    &["millrace-model", "millrace-contract", "millrace-flow", "millrace-sizing"];
 
 /// Check everything, cheap things first: format, house rules, lints, the light packages' tests; then
 /// the real binary end to end, a short run of the lab that asserts no speed, and the shared crates

@@ -43,6 +43,7 @@ const CATALOG: &str = "millrace-catalog";
 const BROKER: &str = "millrace-broker";
 const HISTORIAN: &str = "millrace-historian";
 const FLOW: &str = "millrace-flow";
+const SIZING: &str = "millrace-sizing";
 const ENGINE: &str = "millrace-engine";
 const QUICKJS: &str = "millrace-engine-quickjs";
 const ACTIONS: &str = "millrace-actions";
@@ -69,6 +70,7 @@ pub(super) const RULES: Rules = Rules {
         Crate { name: BROKER, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
         Crate { name: HISTORIAN, tier: 1, may_use: &[MODEL, SUPERVISOR, JOURNAL] },
         Crate { name: FLOW, tier: 1, may_use: &[MODEL] },
+        Crate { name: SIZING, tier: 1, may_use: &[MODEL] },
         Crate { name: RUNS, tier: 1, may_use: &[MODEL, SUPERVISOR] },
         Crate { name: ENGINE, tier: 2, may_use: &[MODEL, SUPERVISOR, JOURNAL, FLOW] },
         Crate { name: QUICKJS, tier: 3, may_use: &[MODEL, SUPERVISOR, FLOW, ENGINE] },
@@ -81,7 +83,7 @@ pub(super) const RULES: Rules = Rules {
             tier: 4,
             may_use: &[
                 MODEL, CONTRACT, CLIENT, JOURNAL, SUPERVISOR, ACCESS, ADMISSION, CATALOG, BROKER,
-                HISTORIAN, API, FLOW, ENGINE, QUICKJS, ACTIONS, RUNS,
+                HISTORIAN, API, FLOW, SIZING, ENGINE, QUICKJS, ACTIONS, RUNS,
             ],
         },
         // They see the appliance as a black box.
@@ -121,6 +123,7 @@ pub(super) const RULES: Rules = Rules {
     free_of: &[
         (MODEL, NOT_IN_SHARED),
         (FLOW, NOT_IN_SHARED),
+        (SIZING, NOT_IN_SHARED),
         (ENGINE, &["rquickjs", "reqwest", "sqlx", "rusqlite", "axum"]),
         (CONTRACT, NOT_IN_SHARED),
         (JOURNAL, &["tokio", "serde_json"]),
