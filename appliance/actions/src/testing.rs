@@ -204,9 +204,9 @@ impl Context for TestContext {
     fn is_stubbed(&self) -> bool {
         self.is_stubbed
     }
-    fn stub(&mut self, fields: Data) -> Data {
+    fn stub(&mut self, fields: Data) -> Result<Data, StepFault> {
         self.stubs.push(fields);
-        Data::Missing
+        Ok(Data::Missing)
     }
     fn time_left(&self) -> Duration {
         self.time_left

@@ -56,6 +56,9 @@ impl Engine {
         for (step, value) in &case.given.answers {
             rehearsal.answer(step, Data::from(value));
         }
+        for (step, reason) in &case.given.faults {
+            rehearsal.fail(step, reason);
+        }
         for (number, when) in case.when.iter().enumerate() {
             if let Err(message) = feed(&mut rehearsal, when) {
                 complaints.push(format!("when[{number}]: {message}"));

@@ -342,7 +342,7 @@ fn order_key(
     let nobody = document::Step {
         kind: String::new(),
         label: String::new(),
-        fields: std::collections::BTreeMap::default(),
+        fields: BTreeMap::default(),
         timeout_ms: None,
         retry: None,
         on_error: OnError::Stop,

@@ -199,6 +199,11 @@ impl Rehearsal {
         self.stubs.answers.insert(step.to_owned(), answer);
     }
 
+    /// An outside step is not reached, for this reason.
+    pub fn fail(&mut self, step: &str, reason: &str) {
+        self.stubs.faults.insert(step.to_owned(), reason.to_owned());
+    }
+
     /// What is known as the last value of a tag.
     pub fn know_last(&mut self, path: &str, last: Last) {
         self.room.know(path, last);

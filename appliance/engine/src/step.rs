@@ -189,7 +189,10 @@ pub trait Context {
     /// its evaluated fields by [`Context::stub`] and answers what that gives.
     fn is_stubbed(&self) -> bool;
     /// Records what an outside step would have done; gives the stubbed answer.
-    fn stub(&mut self, fields: Data) -> Data;
+    ///
+    /// # Errors
+    /// The case says that the target is not reached.
+    fn stub(&mut self, fields: Data) -> Result<Data, StepFault>;
     /// How much longer this execution may take.
     fn time_left(&self) -> Duration;
 }

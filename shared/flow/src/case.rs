@@ -32,6 +32,9 @@ pub struct Given {
     /// What stubbed outside steps answer, by step id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, Value>,
+    /// Outside steps that are not reached, each time they are tried, by step id: the reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub faults: BTreeMap<String, String>,
 }
 
 impl Given {

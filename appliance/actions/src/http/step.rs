@@ -119,7 +119,7 @@ impl Step for HttpRequest {
     fn execute(&self, context: &mut dyn Context, input: &Data) -> Result<Outcome, StepFault> {
         let values = self.fields.evaluate(context, input)?;
         if context.is_stubbed() {
-            let answer = context.stub(Data::Map(Arc::new(values)));
+            let answer = context.stub(Data::Map(Arc::new(values)))?;
             return Ok(Outcome::Out(0, or_empty(answer)));
         }
         let url = url(&values)?;

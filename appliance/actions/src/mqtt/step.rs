@@ -71,7 +71,7 @@ impl Step for MqttPublish {
         let values = self.fields.evaluate(context, input)?;
         let input = input.clone();
         if context.is_stubbed() {
-            let answer = context.stub(Data::Map(Arc::new(values)));
+            let answer = context.stub(Data::Map(Arc::new(values)))?;
             return Ok(Outcome::Out(0, if answer == Data::Missing { input } else { answer }));
         }
         let topic = text_of(&values, "topic")?;

@@ -51,6 +51,8 @@ pub(crate) const OUTPUTS_MAX: usize = 100_000;
 pub(crate) struct Stubs {
     /// What outside steps answer, by step.
     pub(crate) answers: BTreeMap<String, Data>,
+    /// Outside steps that are not reached, and why.
+    pub(crate) faults: BTreeMap<String, String>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) left_out: u64,
     /// Which trigger is being run, from 0.

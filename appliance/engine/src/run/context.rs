@@ -389,14 +389,13 @@ impl Context for Execution<'_> {
         self.desk.stubs.is_some()
     }
 
-    fn stub(&mut self, fields: Data) -> Data {
+    fn stub(&mut self, fields: Data) -> Result<Data, StepFault> {
         let step = &self.desk.step.id;
-        match &mut self.desk.stubs {
-            Some(stubs) => {
-                stubs.note(step, OutputForm::Call { fields });
-                stubs.answers.get(&**step).cloned().unwrap_or(Data::Null)
-            }
-            None => Data::Null,
+        let Some(stubs) = &mut self.desk.stubs else { return Ok(Data::Null) };
+        stubs.note(step, OutputForm::Call { fields });
+        match stubs.faults.get(&**step) {
+            Some(reason) => Err(StepFault::passing("unreachable", reason)),
+            None => Ok(stubs.answers.get(&**step).cloned().unwrap_or(Data::Null)),
         }
     }
 

@@ -398,8 +398,8 @@ impl Context for FakeContext {
         false
     }
 
-    fn stub(&mut self, _fields: Data) -> Data {
-        Data::Missing
+    fn stub(&mut self, _fields: Data) -> Result<Data, StepFault> {
+        Ok(Data::Missing)
     }
 
     fn time_left(&self) -> Duration {

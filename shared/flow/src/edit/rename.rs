@@ -65,6 +65,7 @@ pub(crate) fn rename(document: &mut Document, from: &str, to: &str) {
     }
     for case in &mut document.cases {
         move_key(&mut case.given.answers, from, to);
+        move_key(&mut case.given.faults, from, to);
         for when in &mut case.when {
             rename_id(&mut when.trigger, from, to);
         }

@@ -177,7 +177,7 @@ fn renaming_a_step_takes_everything_with_it() {
         },
         "wires": [{"from": "scale", "to": "publish"}],
         "cases": [{
-            "name": "c", "given": {"answers": {"scale": 1}}, "when": [{"trigger": "scale"}],
+            "name": "c", "given": {"answers": {"scale": 1}, "faults": {"scale": "x"}}, "when": [{"trigger": "scale"}],
             "then": [{"call": {"step": "scale"}}],
         }],
         "layout": {"scale": [1, 2]},

@@ -67,11 +67,12 @@ fn one(document: &Document, at: &str, case: &Case, faults: &mut Faults) {
             _ => {}
         }
     }
-    for id in case.given.answers.keys() {
+    let answers = case.given.answers.keys().map(|id| ("answers", id));
+    for (map, id) in answers.chain(case.given.faults.keys().map(|id| ("faults", id))) {
         let is_outside =
             |step: &crate::document::Step| step.known_kind().is_some_and(|kind| kind.is_outside);
         if !is_step_id(id) || !document.steps.get(id).is_some_and(is_outside) {
-            bad(format!("given.answers.{id}"), "is no step that acts outside".into());
+            bad(format!("given.{map}.{id}"), "is no step that acts outside".into());
         }
     }
 }

@@ -495,6 +495,10 @@ fn cases_speak_of_what_is_there() {
         "bad_case `cases[0].given.answers.convert`",
         case(json!({"given": {"answers": {"convert": 1}}})),
     );
+    one(
+        "bad_case `cases[0].given.faults.convert`",
+        case(json!({"given": {"faults": {"convert": "is down"}}})),
+    );
     one("bad_case `cases[1]`: another case is named `one`", |d| {
         case(json!({}))(d);
         case(json!({}))(d);
