@@ -5,17 +5,22 @@
 //! twenty lines); bytecode would save 30 us of that, once per activation, and take unsafe code and
 //! trust. Each function is compiled on its own, so that no source can reach into another.
 //!
+//! Checking a source runs nothing of it. Before the function stands a `throw` of the function's own
+//! text: a declaration is there before the first line runs, so the text is thrown whatever follows.
+//! A source that closes its function and goes on (`} anything(); {`) gives another text than the one
+//! that was handed in, and is refused: nothing shorter or longer can be the text of one function. An
+//! expression stands once in `(..)` and once in `[..]`: what closes the one cannot close the other.
+//!
 //! **Invariants**
+//! - Compiling runs nothing of a source, and what it lets through is one function each.
 //! - A unit that was compiled here compiles in every runtime.
 //! - Lines and columns are those of the engineer's own source.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use millrace_engine::script::{Form, Function, SyntaxFault, Unit};
-use millrace_supervisor::{Clock, SystemClock};
 use rquickjs::context::{EvalOptions, intrinsic};
-use rquickjs::{Context, Ctx, Runtime, Value};
+use rquickjs::{Context, Ctx, FromJs, Runtime, Value};
 
 use crate::fault;
 use crate::prelude::Needs;
@@ -23,9 +28,13 @@ use crate::roots::Roots;
 
 /// Longest source of one function.
 const SOURCE_BYTES_MAX: usize = 1024 * 1024;
-/// Memory and time of the compiler.
+/// Memory of the compiler.
 pub(crate) const COMPILE_BYTES_MAX: u64 = 128 * 1024 * 1024;
-const COMPILE_TIME_MAX: Duration = Duration::from_secs(2);
+/// What stands before a function that is checked.
+const CHECK: &str = "throw body.toString();";
+/// What is said of a source that goes on after its own end.
+const NOT_ONE: &str =
+    "this is not one function or expression: it closes a bracket that it did not open";
 
 /// A compiled unit.
 #[derive(Debug)]
@@ -75,12 +84,7 @@ pub(crate) fn compile(unit: &Unit) -> Result<CompiledUnit, Vec<SyntaxFault>> {
 impl CompiledFunction {
     fn new(function: &Function) -> Self {
         let roots = Roots::of(&function.source);
-        let text = format!(
-            "{}{}\n{}",
-            prefix(function.form, &roots),
-            function.source,
-            suffix(function.form)
-        );
+        let text = format!("({})", whole("", function, &roots, Brackets::Round));
         let name = |text: &str| -> String {
             let known = |c: char| if c.is_alphanumeric() || "._-/".contains(c) { c } else { '_' };
             text.chars().take(100).map(known).collect()
@@ -94,16 +98,27 @@ impl CompiledFunction {
     /// # Errors
     /// The source's fault, which the check of the unit rules out, or a limit.
     pub(crate) fn load<'js>(&self, ctx: &Ctx<'js>) -> rquickjs::Result<Value<'js>> {
+        self.eval(ctx, &self.text)
+    }
+
+    fn eval<'js, V: FromJs<'js>>(&self, ctx: &Ctx<'js>, text: &str) -> rquickjs::Result<V> {
         let mut options = EvalOptions::default();
         options.strict = true;
         options.filename = Some(self.file.to_string());
-        ctx.eval_with_options(self.text.as_bytes(), options)
+        ctx.eval_with_options(text.as_bytes(), options)
     }
+}
+
+/// What an expression stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Brackets {
+    Round,
+    Square,
 }
 
 /// What stands before a source, on its first line. The parameters are the roots that are used, in
 /// the order in which a call hands them over.
-fn prefix(form: Form, roots: &Roots) -> String {
+fn head(name: &str, form: Form, roots: &Roots, brackets: Brackets) -> String {
     let named = [
         ("$trigger", &roots.trigger),
         ("$item", &roots.item),
@@ -114,18 +129,26 @@ fn prefix(form: Form, roots: &Roots) -> String {
     let names: Vec<_> =
         named.iter().filter(|(_, want)| !want.is_nothing()).map(|(name, _)| *name).collect();
     let names = names.join(",");
-    match form {
-        Form::Expression => format!("(function({names}){{return("),
-        Form::Body if roots.is_async => format!("(async function({names}){{"),
-        Form::Body => format!("(function({names}){{"),
+    match (form, brackets) {
+        (Form::Expression, Brackets::Round) => format!("function {name}({names}){{return("),
+        (Form::Expression, Brackets::Square) => format!("function {name}({names}){{return["),
+        (Form::Body, _) if roots.is_async => format!("async function {name}({names}){{"),
+        (Form::Body, _) => format!("function {name}({names}){{"),
     }
 }
 
-fn suffix(form: Form) -> &'static str {
-    match form {
-        Form::Expression => ")})",
-        Form::Body => "})",
+fn tail(form: Form, brackets: Brackets) -> &'static str {
+    match (form, brackets) {
+        (Form::Expression, Brackets::Round) => ")}",
+        (Form::Expression, Brackets::Square) => "]}",
+        (Form::Body, _) => "}",
     }
+}
+
+/// The text of the function. A line of its own for its end: a source may end in a comment.
+fn whole(name: &str, function: &Function, roots: &Roots, brackets: Brackets) -> String {
+    let head = head(name, function.form, roots, brackets);
+    format!("{head}{}\n{}", function.source, tail(function.form, brackets))
 }
 
 /// Compiles all functions in a runtime of their own and gives the faults.
@@ -160,9 +183,6 @@ fn is_blank(function: &Function) -> bool {
 fn compiler() -> rquickjs::Result<(Runtime, Context)> {
     let runtime = Runtime::new()?;
     runtime.set_memory_limit(usize::try_from(COMPILE_BYTES_MAX).unwrap_or(usize::MAX));
-    let clock = SystemClock::new();
-    // A source cannot run here unless it breaks out of its wrapper; then it ends soon.
-    runtime.set_interrupt_handler(Some(Box::new(move || clock.monotonic() > COMPILE_TIME_MAX)));
     let context = Context::builder()
         .with::<intrinsic::Eval>()
         .with::<intrinsic::RegExpCompiler>()
@@ -172,24 +192,44 @@ fn compiler() -> rquickjs::Result<(Runtime, Context)> {
     Ok((runtime, context))
 }
 
+/// Compiles one function, without running any of it.
 fn check_one(
     ctx: &Ctx<'_>,
     number: usize,
     function: &Function,
     compiled: &CompiledFunction,
 ) -> Option<SyntaxFault> {
-    let error = match compiled.load(ctx) {
-        Ok(value) if value.is_function() => return None,
+    check_in(ctx, number, function, compiled, Brackets::Round).or_else(|| {
+        let is_expression = function.form == Form::Expression;
+        is_expression.then(|| check_in(ctx, number, function, compiled, Brackets::Square)).flatten()
+    })
+}
+
+fn check_in(
+    ctx: &Ctx<'_>,
+    number: usize,
+    function: &Function,
+    compiled: &CompiledFunction,
+    brackets: Brackets,
+) -> Option<SyntaxFault> {
+    let expected = whole("body", function, &compiled.roots, brackets);
+    let text = format!("{CHECK}{expected}");
+    let error = match compiled.eval::<Value<'_>>(ctx, &text) {
+        // It always throws; without an error there is nothing to be told of.
         Ok(_) => None,
         Err(_) => Some(ctx.catch()),
     };
+    let thrown = error.as_ref().and_then(|thrown| thrown.as_string()?.to_string().ok());
+    if thrown.is_some_and(|text| text == expected) {
+        return None;
+    }
     let stack = error.as_ref().and_then(|error| fault::text_of(error, "stack")).unwrap_or_default();
     let message = error.as_ref().and_then(|error| fault::text_of(error, "message"));
     let (line, column) = fault::place(&stack, &compiled.file).unwrap_or((1, 1));
-    let prefix_columns =
-        u32::try_from(prefix(function.form, &compiled.roots).len()).unwrap_or(u32::MAX);
-    let column = if line == 1 { column.saturating_sub(prefix_columns) } else { column };
-    let message = message.unwrap_or_else(|| "this is not one function or expression".to_owned());
+    let head_columns = CHECK.len() + head("body", function.form, &compiled.roots, brackets).len();
+    let head_columns = u32::try_from(head_columns).unwrap_or(u32::MAX);
+    let column = if line == 1 { column.saturating_sub(head_columns) } else { column };
+    let message = message.unwrap_or_else(|| NOT_ONE.to_owned());
     let lines = u32::try_from(function.source.split('\n').count()).unwrap_or(u32::MAX);
     if line > lines {
         // Found in what follows the source: something in it is not closed, or misses its end.

@@ -33,6 +33,54 @@ fn tells_line_and_column_in_the_source() {
 }
 
 #[test]
+fn compiling_runs_nothing_and_refuses_what_leaves_its_function() {
+    let stage = Stage::new();
+    // Each would run for ever, or define something for all, if any of it ran.
+    for (form, source) in [
+        (Form::Body, "} for (;;); {"),
+        (Form::Body, "}); for (;;); (function () {"),
+        (Form::Body, "} function body() {"),
+        (Form::Body, "} { for (;;); } async function body() {"),
+        (Form::Body, "} class A { static { for (;;); } } function f() {"),
+        (Form::Body, "} let mine = 1; {"),
+        (Form::Body, "} var body = { toString() { for (;;); } }; {"),
+        (Form::Body, "} Function.prototype.toString = () => { for (;;); }; {"),
+        (Form::Body, "}, (() => { for (;;); })(), function () {"),
+        (Form::Body, "// }\n} for (;;); {"),
+        (Form::Body, "await 1 } for (;;); {"),
+        (Form::Expression, "1)} for (;;); {(1"),
+        (Form::Expression, "1)}); for (;;); (function () { return (1"),
+        (Form::Expression, "1)} let mine = 1; function f() { return (1"),
+        (Form::Expression, "1); for (;;); (2"),
+        (Form::Expression, "1) + (2"),
+        (Form::Expression, "1], [2"),
+        (Form::Expression, "1]; for (;;); [2"),
+        (Form::Expression, "1)} function body() { return(1"),
+    ] {
+        let faults = stage.host.compile(&stage.unit(1, &[(form, source)])).map(|_| ()).unwrap_err();
+        assert_eq!(faults.len(), 1, "{source}: {faults:?}");
+        assert_eq!(faults[0].line, faults[0].line.min(2), "{source}: {faults:?}");
+    }
+    // What only looks like it is taken.
+    for (form, source) in [
+        (Form::Body, "// }"),
+        (Form::Body, "/* } */ return '}' + `}` + /}/.source // }"),
+        (Form::Body, "function body() {} function body() {} return 1"),
+        (Form::Body, "var a = 1; function a() {} return a"),
+        (Form::Body, "'use strict'; return 1"),
+        (Form::Body, "a: { break a }"),
+        (Form::Body, "return '<!-- } -->'"),
+        (Form::Body, "return 'ä\u{1f600}' // \u{2028}"),
+        (Form::Expression, "(1), [2], ')]'"),
+        (Form::Expression, "1 // )]"),
+        (Form::Expression, "{ a: [1, (2)] }"),
+        (Form::Expression, "`${$trigger.value})`"),
+    ] {
+        stage.compile(form, source);
+    }
+}
+
+#[test]
 fn tells_all_functions_that_do_not_compile() {
     let stage = Stage::new();
     let unit = stage.unit(
