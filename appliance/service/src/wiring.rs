@@ -29,7 +29,9 @@ mod state;
 mod verify;
 mod watch;
 
+pub(crate) use backend::case_report;
 pub(crate) use folder::{Folder, claim_folder};
+pub(crate) use pipelines::engine_config;
 pub(crate) use verify::{Finding, verify};
 
 use crate::cli::local::{RUNNING_FILE, Running, TOKEN_FILE};

@@ -2,6 +2,7 @@
 
 mod deployment;
 mod documents;
+mod offline;
 mod runs;
 mod shown;
 mod trials;
@@ -67,7 +68,13 @@ pub(super) fn run(place: &Place, verb: PipelineVerb) -> anyhow::Result<()> {
     if let PipelineVerb::Validate(args) = &verb {
         return documents::validate(args);
     }
-    let appliance = Appliance::connect(place)?;
+    let appliance = match (Appliance::connect(place), &verb) {
+        (Ok(appliance), _) => appliance,
+        (Err(_), PipelineVerb::Test(args)) if args.is_file() => {
+            return trials::test_offline(args);
+        }
+        (Err(error), _) => return Err(error),
+    };
     local::block_on(async {
         match verb {
             PipelineVerb::List(args) => documents::list(&appliance, &args).await,

@@ -5,6 +5,8 @@ mod history;
 mod pipelines;
 mod report;
 
+pub(crate) use pipelines::case_report;
+
 use super::state::Shared;
 use millrace_api::backend as api;
 use millrace_api::{Backend, Fault, LiveSink, Principal, PrincipalKind};

@@ -190,7 +190,7 @@ fn thread_cpu() -> Duration {
     cpu_time::ThreadTime::now().as_duration()
 }
 
-fn engine_config(config: &Config) -> millrace_engine::Config {
+pub(crate) fn engine_config(config: &Config) -> millrace_engine::Config {
     let engine = &config.pipelines;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let workers = if engine.worker_threads == 0 { cores() } else { engine.worker_threads };

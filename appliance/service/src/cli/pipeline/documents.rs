@@ -1,5 +1,6 @@
 //! Designs in and out: list, show, validate, import, export, diff.
 
+use super::offline::Bench;
 use super::{asked, deployment, shown, split};
 use crate::cli::local::Appliance;
 use crate::cli::output::{Output, json_line};
@@ -133,9 +134,10 @@ pub(super) async fn show(appliance: &Appliance, args: &ShowArgs) -> anyhow::Resu
 
 pub(super) fn validate(args: &ValidateArgs) -> anyhow::Result<()> {
     let mut bad = 0;
+    let bench = Bench::new()?;
     for file in expand(&args.files)? {
         let text = read(&file)?;
-        let (faults, is_good) = judge(&text);
+        let (faults, is_good) = judge(&text, &bench);
         bad += usize::from(!is_good);
         if args.output.is_json() {
             let file = file.display().to_string();
@@ -158,9 +160,10 @@ pub(super) async fn import(appliance: &Appliance, args: &ImportArgs) -> anyhow::
     // All are read and judged before any is stored.
     let mut good = Vec::new();
     let mut bad = String::new();
+    let bench = Bench::new()?;
     for file in expand(&args.files)? {
         let text = read(&file)?;
-        let (faults, is_good) = judge(&text);
+        let (faults, is_good) = judge(&text, &bench);
         match Document::parse(&text) {
             Ok(document) if is_good => good.push((file, document.name, text)),
             _ => {
@@ -271,7 +274,7 @@ pub(super) fn document(text: &str) -> anyhow::Result<Document> {
 }
 
 /// All faults and warnings as lines, and whether the document can be deployed.
-fn judge(text: &str) -> (Vec<String>, bool) {
+fn judge(text: &str, bench: &Bench) -> (Vec<String>, bool) {
     match Document::parse(text) {
         Err(fault) => (vec![fault.to_string()], false),
         Ok(document) => {
@@ -281,7 +284,11 @@ fn judge(text: &str) -> (Vec<String>, bool) {
                 Severity::Error => fault.to_string(),
                 Severity::Warning => format!("note: {fault}"),
             };
-            (faults.iter().map(line).collect(), is_good)
+            let mut lines: Vec<_> = faults.iter().map(line).collect();
+            // A document with faults of its own would only make the engine repeat them.
+            let found = if is_good { bench.faults(&document) } else { Vec::new() };
+            lines.extend(found.iter().map(ToString::to_string));
+            (lines, is_good && found.is_empty())
         }
     }
 }
@@ -353,11 +360,18 @@ mod tests {
 
     #[test]
     fn every_fault_is_told_with_its_place() {
-        let (faults, is_good) = judge("{\n  \"millrace\": 1,\n  \"name\": 7\n}");
+        let bench = Bench::new().unwrap();
+        let (faults, is_good) = judge("{\n  \"millrace\": 1,\n  \"name\": 7\n}", &bench);
         assert!(!is_good && faults[0].starts_with("line 3"), "{faults:?}");
         let text = r#"{"millrace":1,"name":"a","steps":{"in":{"kind":"manual"},"x":{"kind":"teleport"}},
                       "wires":[{"from":"in","to":"x"}]}"#;
-        let (faults, is_good) = judge(text);
+        let (faults, is_good) = judge(text, &bench);
         assert!(!is_good && faults[0].starts_with("step `x`"), "{faults:?}");
+        let text = r#"{"millrace":1,"name":"a","steps":{"in":{"kind":"manual"},
+                      "x":{"kind":"javascript","fields":{"code":"return 1;\nreturn )"}}},
+                      "wires":[{"from":"in","to":"x"}]}"#;
+        let (faults, is_good) = judge(text, &bench);
+        let place = "step `x`, field `code`: line 2, column 8";
+        assert!(!is_good && faults[0].starts_with(place), "{faults:?}");
     }
 }

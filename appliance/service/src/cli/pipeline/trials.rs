@@ -1,6 +1,7 @@
 //! Trials without the plant: the test cases, and rehearsals over recorded history.
 
 use super::documents::{document, read};
+use super::offline::Bench;
 use super::{asked, shown, split};
 use crate::cli::local::Appliance;
 use crate::cli::output::{Output, json_line};
@@ -61,10 +62,21 @@ struct Meant {
     document: Option<Box<RawValue>>,
 }
 
+impl TestArgs {
+    /// Whether a file is to be tested, which needs no appliance.
+    pub(super) fn is_file(&self) -> bool {
+        is_file(&self.what)
+    }
+}
+
+fn is_file(what: &str) -> bool {
+    let path = Path::new(what);
+    what == "-" || path.is_file() || path.extension().is_some_and(|e| e == "json")
+}
+
 fn meant(what: &str, workspace: &str) -> anyhow::Result<Meant> {
     let path = Path::new(what);
-    let is_file = what == "-" || path.is_file() || path.extension().is_some_and(|e| e == "json");
-    if !is_file {
+    if !is_file(what) {
         let (workspace, name) = match what.contains('/') {
             true => split(what),
             false => (workspace, what),
@@ -84,6 +96,39 @@ pub(super) async fn test(appliance: &Appliance, args: &TestArgs) -> anyhow::Resu
     let request = v1::TestRequest { revision: args.revision, document, cases: None, only };
     let testing = appliance.api.test_pipeline(&workspace, &name, &request);
     let report = asked(testing, "test", &args.what).await?;
+    tell(args, &report)
+}
+
+/// The same with nothing but this program: no appliance runs here.
+pub(super) fn test_offline(args: &TestArgs) -> anyhow::Result<()> {
+    let mut document =
+        document(&read(Path::new(&args.what))?).with_context(|| args.what.clone())?;
+    let is_known = |name: &&String| document.cases.iter().any(|case| case.name == **name);
+    if let Some(unknown) = args.case.iter().find(|name| !is_known(name)) {
+        bail!("test {}: there is no case '{unknown}'", args.what);
+    }
+    if !args.case.is_empty() {
+        document.cases.retain(|case| args.case.contains(&case.name));
+    }
+    let bench = Bench::new()?;
+    let mut faults: Vec<_> = millrace_flow::validate(&document)
+        .iter()
+        .filter(|fault| fault.severity == millrace_flow::Severity::Error)
+        .map(|fault| format!("\n  {fault}"))
+        .collect();
+    if faults.is_empty() {
+        faults.extend(bench.faults(&document).iter().map(|fault| format!("\n  {fault}")));
+    }
+    if !faults.is_empty() {
+        bail!("test {}: the document has faults:{}", args.what, faults.concat());
+    }
+    let told = |faults: Vec<millrace_engine::CompileFault>| {
+        anyhow::anyhow!("test {}: {}", args.what, faults.first().map_or("", |f| &f.message))
+    };
+    tell(args, &bench.test(&document).map_err(told)?)
+}
+
+fn tell(args: &TestArgs, report: &v1::TestReport) -> anyhow::Result<()> {
     if args.output.is_json() {
         for case in &report.cases {
             json_line(case)?;

@@ -13,6 +13,8 @@ mod secrets;
 mod start;
 mod trials;
 
+pub(crate) use trials::case_report;
+
 use super::{Answers, failed, unavailable};
 use millrace_api::Fault;
 use millrace_api::backend as api;

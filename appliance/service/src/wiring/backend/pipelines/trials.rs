@@ -13,8 +13,8 @@ use millrace_api::backend as api;
 use millrace_api::backend::{OnProgress, PipelinePlace, RehearsalProgress, StepInput, Which};
 use millrace_contract::v1;
 use millrace_engine::{
-    CompileFault, Deployed, Difference, Fed, Keep, LogLine, Output, OutputForm, Rehearsal,
-    RunFault, StepTrial, differences,
+    CaseReport, CompileFault, Deployed, Difference, Fed, Keep, LogLine, Output, OutputForm,
+    Rehearsal, RunFault, StepTrial, differences,
 };
 use millrace_flow::{Data, Document, kind};
 use millrace_historian::{After, RawQuery, Sample};
@@ -59,19 +59,7 @@ impl Answers {
                 .map(|case| {
                     let report =
                         engine.run_case(&draft, case).map_err(|faults| refused(&faults))?;
-                    let is_shown = |output: &&Output| effect_kind(&output.form).is_some();
-                    Ok(v1::CaseReport {
-                        name: report.name.clone(),
-                        passed: report.has_passed(),
-                        problems: report.complaints.clone(),
-                        effects: report
-                            .outputs
-                            .iter()
-                            .filter(is_shown)
-                            .filter_map(|output| effect(output, None))
-                            .collect(),
-                        faults: Vec::new(),
-                    })
+                    Ok(case_report(&report))
                 })
                 .collect()
         })
@@ -107,6 +95,17 @@ impl Answers {
         let draft = self.draft(&trial.place, &trial.document);
         let shared = Arc::clone(&self.0);
         blocking(move || try_step(&shared, &trial, &draft))
+    }
+}
+
+/// A case's report as it is told outside.
+pub(crate) fn case_report(report: &CaseReport) -> v1::CaseReport {
+    v1::CaseReport {
+        name: report.name.clone(),
+        passed: report.has_passed(),
+        problems: report.complaints.clone(),
+        effects: report.outputs.iter().filter_map(|output| effect(output, None)).collect(),
+        faults: Vec::new(),
     }
 }
 

@@ -1,0 +1,204 @@
+//! An engine without an appliance: it compiles documents and runs their test cases.
+//!
+//! It has the kinds and the scripts of a real one and nothing else: no tags, no secrets, no journal.
+//! A case needs none of these, since its world is its own.
+//!
+//! **Invariants**: no thread of the engine is started and nothing is written; what is told here is
+//! what an appliance with default limits tells.
+
+use crate::config::Config;
+use crate::wiring::{case_report, engine_config};
+use anyhow::Context as _;
+use millrace_actions as actions;
+use millrace_contract::v1;
+use millrace_engine::services::{FoundTag, HistoryQuery, Last, Services};
+use millrace_engine::step::{BoxFuture, StepFault};
+use millrace_engine::{
+    CompileFault, Deployed, Engine, Names, Outbox, Outboxes, Parts, Place, Records, RecordsFault,
+    Registry, RunReport, RunSink, Sent, Source, StateEntry, StateStore,
+};
+use millrace_engine_quickjs::{QuickJs, Settings};
+use millrace_flow::{Data, Document};
+use millrace_journal::{Seq, SeqRange};
+use millrace_model::{ClientNumber, Record, TagId};
+use millrace_supervisor::{Clock, Issues, SystemClock};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+/// Compiles and tests documents.
+pub(super) struct Bench {
+    engine: Engine,
+}
+
+impl Bench {
+    pub(super) fn new() -> anyhow::Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let issues = Arc::new(Issues::new(Arc::clone(&clock)));
+        let mut registry = Registry::default();
+        millrace_engine::steps::register(&mut registry);
+        let policy = actions::Policy::default();
+        let pool = actions::Pool::new(policy, Arc::clone(&clock), Arc::clone(&issues));
+        actions::register(&mut registry, &pool);
+        let scripts =
+            QuickJs::new(Settings::default(), None).context("start the host of scripts")?;
+        let parts = Parts {
+            registry,
+            scripts: Arc::new(scripts),
+            services: Arc::new(Nothing),
+            names: Arc::new(Nothing),
+            outboxes: Arc::new(Nothing),
+            records: Arc::new(Nothing),
+            store: Arc::new(Nothing),
+            sink: Arc::new(Nothing),
+            issues,
+            clock,
+            thread_cpu: || Duration::ZERO,
+        };
+        let config = engine_config(&Config::default());
+        let engine = Engine::new(config, parts, Seq(0)).context("make an engine")?;
+        Ok(Self { engine })
+    }
+
+    /// What only compiling finds: scripts and expressions that are no JavaScript.
+    pub(super) fn faults(&self, document: &Document) -> Vec<CompileFault> {
+        self.engine.check(&draft(document)).err().unwrap_or_default()
+    }
+
+    /// Runs the test cases that are in the document.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the document.
+    pub(super) fn test(&self, document: &Document) -> Result<v1::TestReport, Vec<CompileFault>> {
+        let draft = draft(document);
+        let cases = document.cases.iter().map(|case| self.engine.run_case(&draft, case));
+        let cases = cases.map(|report| report.map(|report| case_report(&report)));
+        let cases = cases.collect::<Result<Vec<_>, _>>()?;
+        let passed = cases.iter().filter(|case| case.passed).count() as u64;
+        Ok(v1::TestReport { passed, failed: cases.len() as u64 - passed, cases })
+    }
+}
+
+fn draft(document: &Document) -> Deployed {
+    Deployed {
+        number: 0,
+        workspace: 0,
+        name: document.name.clone(),
+        revision: 0,
+        since: 0,
+        document: Arc::new(document.clone()),
+    }
+}
+
+/// A box in which there is nothing.
+struct Nothing;
+
+impl Services for Nothing {
+    fn last(&self, _: u16, _: &str) -> Option<Last> {
+        None
+    }
+    fn search(&self, _: u16, _: &str, _: usize) -> Vec<FoundTag> {
+        Vec::new()
+    }
+    fn history(&self, _: u16, _: HistoryQuery) -> BoxFuture<Result<Data, StepFault>> {
+        Box::pin(async { Ok(Data::List(Arc::from([]))) })
+    }
+    fn secret(&self, _: u16, _: &str) -> Option<Arc<str>> {
+        None
+    }
+    fn spawn(&self, _: &'static str, _: BoxFuture<()>) {}
+}
+
+impl Names for Nothing {
+    fn place(&self, _: TagId) -> Option<Place> {
+        None
+    }
+    fn client(&self, _: ClientNumber) -> Option<Arc<str>> {
+        None
+    }
+}
+
+impl Outboxes for Nothing {
+    fn open(&self) -> Box<dyn Outbox> {
+        Box::new(Self)
+    }
+}
+
+impl Outbox for Nothing {
+    fn begin(&mut self, _: Source) {}
+    fn publish(&mut self, _: &str, _: &[u8]) -> Result<(), String> {
+        Err("no appliance runs here".to_owned())
+    }
+    fn push(&mut self, _: &Record<'_>) {}
+    fn bytes(&self) -> usize {
+        0
+    }
+    fn submit(&mut self, _: &Waker) -> Sent {
+        Sent::Closed
+    }
+}
+
+impl Records for Nothing {
+    fn append(&self, _: &[Record<'_>]) -> Result<SeqRange, RecordsFault> {
+        Err(RecordsFault::Closed)
+    }
+}
+
+impl StateStore for Nothing {
+    fn load(&self) -> Result<Vec<StateEntry>, String> {
+        Ok(Vec::new())
+    }
+    fn store(&self, _: Vec<StateEntry>, _: Seq) -> Result<(), String> {
+        Ok(())
+    }
+    fn stored_through(&self) -> Seq {
+        Seq(0)
+    }
+}
+
+impl RunSink for Nothing {
+    fn ended(&self, _: RunReport) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_syntax_faults_with_step_field_and_line() {
+        let text = r#"{"millrace":1,"name":"a","steps":{
+            "in":{"kind":"manual"},
+            "calc":{"kind":"javascript","fields":{"code":"const a = 1;\nconst b = ;\nreturn a"}},
+            "pick":{"kind":"set","fields":{"fields":{"x":"{{ $item.value +* 2 }}"}}},
+            "out":{"kind":"javascript","fields":{"code":"} for (;;); {"}}},
+            "wires":[{"from":"in","to":"calc"},{"from":"calc","to":"pick"},{"from":"pick","to":"out"}]}"#;
+        let document = Document::parse(text).unwrap();
+        let bench = Bench::new().unwrap();
+        let faults: Vec<_> = bench.faults(&document).iter().map(ToString::to_string).collect();
+        assert_eq!(faults.len(), 3, "{faults:?}");
+        let told = |part: &str| faults.iter().any(|fault| fault.contains(part));
+        assert!(told("step `calc`, field `code`: line 2, column 11"), "{faults:?}");
+        assert!(told("step `pick`, field `fields`: line 1"), "{faults:?}");
+        assert!(told("step `out`, field `code`: line 1"), "{faults:?}");
+        assert!(bench.test(&document).is_ok_and(|report| report.cases.is_empty()));
+    }
+
+    #[test]
+    fn the_examples_pass_their_cases_without_an_appliance() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
+        let bench = Bench::new().unwrap();
+        let mut cases = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|end| end != "json") {
+                continue;
+            }
+            let document = Document::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            assert_eq!(bench.faults(&document), [], "{}", path.display());
+            let report = bench.test(&document).unwrap();
+            assert_eq!(report.failed, 0, "{}: {:?}", path.display(), report.cases);
+            cases += report.cases.len();
+        }
+        assert!(cases >= 10, "{cases}");
+    }
+}
