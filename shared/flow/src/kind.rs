@@ -116,6 +116,8 @@ impl Complaints {
 
 /// Most cases of a `switch`, and so its most numbered ports.
 pub const CASES_MAX: usize = 32;
+/// Most ranges of a `lookup`.
+pub const RANGES_MAX: usize = 1_000;
 /// Default timeout of steps that only compute.
 pub(crate) const COMPUTING_MS: Option<u64> = Some(10_000);
 /// Default timeout of steps that go outside.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Most runs of a key that wait at the same time, but for rounding.
 const WAITING_MAX: i64 = 64;
 
-struct Debounce {
+pub(super) struct Debounce {
     key: Key,
     quiet: i64,
     most: Option<i64>,
@@ -30,13 +30,22 @@ pub(super) fn compile(
     _: &super::Spec,
     compiler: &mut Compiler<'_>,
 ) -> Result<Arc<dyn Step>, CompileFault> {
-    needs_later_runs(compiler)?;
     let quiet = read::span(compiler, "quiet_ms")?;
-    Ok(Arc::new(Debounce {
-        key: Key::compile(compiler)?,
-        quiet: quiet.ok_or_else(|| compiler.fault("quiet_ms", "is missing"))?,
-        most: read::span(compiler, "most_ms")?,
-    }))
+    let quiet = quiet.ok_or_else(|| compiler.fault("quiet_ms", "is missing"))?;
+    let most = read::span(compiler, "most_ms")?;
+    Ok(Arc::new(Debounce::new(compiler, quiet, most)?))
+}
+
+impl Debounce {
+    /// One that waits for so much quiet, nanoseconds, but not longer than `most`.
+    pub(super) fn new(
+        compiler: &mut Compiler<'_>,
+        quiet: i64,
+        most: Option<i64>,
+    ) -> Result<Self, CompileFault> {
+        needs_later_runs(compiler)?;
+        Ok(Self { key: Key::compile(compiler)?, quiet, most })
+    }
 }
 
 impl Step for Debounce {

@@ -1,8 +1,14 @@
-//! `throttle`: lets the first few data of each interval through and drops the rest.
+//! `throttle`: lets the first few data of each interval through, or the last one when it ends, and
+//! drops the rest.
+//!
+//! Keeping the last is what `debounce` does with a burst that is never quiet: the interval begins
+//! with the first datum and the last one goes on at its end, as its own run. So that is what is made
+//! of it.
 //!
 //! **Invariants**: an interval begins with the first datum let through; at most `count` pass in it,
 //! over a restart too.
 
+use super::debounce::Debounce;
 use super::read;
 use super::state::{Key, get_int, map_of};
 use crate::compile::{CompileFault, Compiler};
@@ -21,6 +27,10 @@ pub(super) fn compile(
     compiler: &mut Compiler<'_>,
 ) -> Result<Arc<dyn Step>, CompileFault> {
     let every = read::span(compiler, "every_ms")?;
+    if compiler.choice("keep", &[("first", false), ("last", true)])? {
+        let every = every.ok_or_else(|| compiler.fault("every_ms", "is missing"))?;
+        return Ok(Arc::new(Debounce::new(compiler, every, Some(every))?));
+    }
     let count = compiler.whole("count")?.unwrap_or(1);
     Ok(Arc::new(Throttle {
         key: Key::compile(compiler)?,
@@ -54,7 +64,7 @@ impl Step for Throttle {
 
 #[cfg(test)]
 mod tests {
-    use crate::steps::testing::FakeContext;
+    use crate::steps::testing::{FakeContext, OnTime};
     use millrace_flow::Data;
     use serde_json::json;
 
@@ -70,6 +80,29 @@ mod tests {
             }
         }
         assert_eq!(passed, [0, 100, 1000, 1001, 5000]);
+    }
+
+    #[test]
+    fn the_last_of_an_interval_passes_at_its_end() {
+        let mut story = OnTime::new("throttle", json!({"every_ms": 1000, "keep": "last"}));
+        // A burst over two and a half intervals, silence, and one datum alone.
+        for at in [0, 300, 990, 1100, 1900, 2600, 9000] {
+            story.input(at, Data::Int(at));
+        }
+        story.until(20_000);
+        let went: Vec<_> = story.out.iter().map(|(at, _, data)| (*at, data.clone())).collect();
+        let wanted = [(1000, 990), (2100, 1900), (3600, 2600), (10_000, 9000)];
+        assert_eq!(went, wanted.map(|(at, value)| (at, Data::Int(value))));
+        assert!(story.waiting.is_empty() && story.run.states.is_empty(), "nothing is kept");
+    }
+
+    #[test]
+    fn keeping_the_last_needs_later_runs() {
+        let mut run = FakeContext::new();
+        run.settings = json!({"order": "in_order"});
+        let fault = run.compile("throttle", json!({"every_ms": 1, "keep": "last"})).err();
+        assert!(fault.expect("refused").message.contains("run order to `parallel`"));
+        assert!(run.compile("throttle", json!({"every_ms": 1})).is_ok());
     }
 
     #[test]

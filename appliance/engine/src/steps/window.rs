@@ -13,6 +13,7 @@
 //! **Invariants**: each value counts once in each of its windows, or is counted as late; a window
 //! goes out once; state is written by the key and pane that changed, and commits with the run.
 
+mod digest;
 mod grid;
 mod head;
 mod output;
@@ -230,6 +231,9 @@ impl Window {
             Mode::Session { gap } => self.session(context, key, head, (time, *gap))?,
         };
         let mut tally = Head::tally(context, key, pane);
+        if self.aggregates.need_ranks() {
+            tally.keep_ranks();
+        }
         tally.add(value, time);
         Head::keep(context, key, pane, &tally)?;
         Ok(pane)

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 type Aggregate = fn(&Tally) -> Data;
 
-const AGGREGATES: [(&str, Aggregate); 8] = [
+const AGGREGATES: [(&str, Aggregate); 19] = [
     ("mean", Tally::mean),
     ("min", Tally::min),
     ("max", Tally::max),
@@ -23,6 +23,17 @@ const AGGREGATES: [(&str, Aggregate); 8] = [
     ("first", Tally::first),
     ("last", Tally::last),
     ("stddev", Tally::deviation),
+    ("range", Tally::range),
+    ("delta", Tally::delta),
+    ("median", |tally| tally.rank(0.5)),
+    ("p01", |tally| tally.rank(0.01)),
+    ("p05", |tally| tally.rank(0.05)),
+    ("p10", |tally| tally.rank(0.1)),
+    ("p25", |tally| tally.rank(0.25)),
+    ("p75", |tally| tally.rank(0.75)),
+    ("p90", |tally| tally.rank(0.9)),
+    ("p95", |tally| tally.rank(0.95)),
+    ("p99", |tally| tally.rank(0.99)),
 ];
 
 /// The field `aggregates`.
@@ -40,6 +51,11 @@ impl Aggregates {
             found.extend(AGGREGATES.first());
         }
         Ok(Self(found))
+    }
+
+    /// Whether one of them asks how the numbers are spread, which takes more to keep.
+    pub(super) fn need_ranks(&self) -> bool {
+        self.0.iter().any(|(name, _)| *name == "median" || name.starts_with('p'))
     }
 
     /// The datum of a closed window.

@@ -4,9 +4,12 @@
 //! small values are not eaten by a large one. The spread follows Welford, and Chan where two
 //! tallies are joined.
 //!
+//! How the numbers are spread is kept only where a percentile is asked for (see `digest`).
+//!
 //! **Invariants**: bounded whatever the number of values; a tally written as state and read back
 //! goes on the same; values that are no finite number count for `count`, `first` and `last` only.
 
+use super::digest::Digest;
 use crate::steps::number::{Number, integer};
 use crate::steps::state::{get, get_int, map_of};
 use millrace_flow::Data;
@@ -30,9 +33,16 @@ pub(super) struct Tally {
     first_time: i64,
     last: Data,
     last_time: i64,
+    /// How the numbers are spread, if that is asked for.
+    digest: Option<Digest>,
 }
 
 impl Tally {
+    /// Keeps from now on how the numbers are spread.
+    pub(super) fn keep_ranks(&mut self) {
+        self.digest.get_or_insert_default();
+    }
+
     /// Takes a value in. The order of arrival need not be that of time.
     pub(super) fn add(&mut self, value: &Data, time: i64) {
         self.count += 1;
@@ -61,6 +71,9 @@ impl Tally {
             }
         }
         let plain = number.to_f64();
+        if let Some(digest) = &mut self.digest {
+            digest.add(plain);
+        }
         let step = plain - self.mean;
         self.mean += step / self.numbers as f64;
         self.spread += step * (plain - self.mean);
@@ -83,6 +96,9 @@ impl Tally {
         if self.count == 0 {
             *self = other.clone();
             return;
+        }
+        if let Some(other) = &other.digest {
+            self.digest.get_or_insert_default().join(other);
         }
         let (left, right) = (self.numbers as f64, other.numbers as f64);
         if left + right > 0.0 {
@@ -150,6 +166,21 @@ impl Tally {
         }
     }
 
+    /// The number below which a share of them lies.
+    pub(super) fn rank(&self, share: f64) -> Data {
+        self.digest.as_ref().map_or(Data::Null, |digest| digest.rank(share))
+    }
+
+    /// The largest number less the smallest.
+    pub(super) fn range(&self) -> Data {
+        difference(&self.max, &self.min)
+    }
+
+    /// The last value less the first: what a meter counted.
+    pub(super) fn delta(&self) -> Data {
+        difference(&self.last, &self.first)
+    }
+
     pub(super) fn min(&self) -> Data {
         or_null(&self.min)
     }
@@ -186,6 +217,7 @@ impl Tally {
             ("first_time", Data::Int(self.first_time)),
             ("last", self.last.clone()),
             ("last_time", Data::Int(self.last_time)),
+            ("digest", self.digest.as_ref().map_or(Data::Missing, Digest::to_data)),
         ])
     }
 
@@ -213,6 +245,7 @@ impl Tally {
             first_time: int("first_time"),
             last: get(data, "last"),
             last_time: int("last_time"),
+            digest: Digest::from_data(&get(data, "digest")),
         }
     }
 }
@@ -225,6 +258,17 @@ fn plus((sum, lost): (f64, f64), value: f64) -> (f64, f64) {
     }
     let rest = if sum.abs() >= value.abs() { (sum - total) + value } else { (value - total) + sum };
     (total, lost + rest)
+}
+
+/// Exact for integers; null if one is no number.
+fn difference(from: &Data, less: &Data) -> Data {
+    match (Number::of(from), Number::of(less)) {
+        (Some(Number::Int(from)), Some(Number::Int(less))) => {
+            Number::Int(from.saturating_sub(less)).to_data()
+        }
+        (Some(from), Some(less)) => Data::Float(from.to_f64() - less.to_f64()),
+        _ => Data::Null,
+    }
 }
 
 fn or_null(data: &Data) -> Data {

@@ -300,6 +300,47 @@ fn days_begin_at_midnight_of_the_zone_also_when_clocks_change() {
     assert_eq!(odd.pane_of(-SECOND), Span { start: -7 * SECOND, end: 0 });
 }
 
+#[test]
+fn percentiles_range_and_delta_of_a_window() {
+    let fields =
+        json!({"size_ms": 60000, "aggregates": ["median", "p95", "p05", "range", "delta"]});
+    let mut story = Story::new(fields);
+    // A meter that counts, and says once that it is broken.
+    for second in 0..21 {
+        story.value(second, json!(9_007_199_254_740_993_i64 + second));
+    }
+    story.value(30, json!("broken"));
+    story.value(31, json!(9_007_199_254_741_000_i64));
+    story.until(60);
+    let out = &story.out[0];
+    assert_eq!(get(out, "range"), Data::Int(20), "exact beyond 2^53");
+    assert_eq!(get(out, "delta"), Data::Int(7));
+    let mut story = Story::new(json!({"size_ms": 60000, "aggregates": ["median", "p95", "p05"]}));
+    for second in 0..21 {
+        story.value(second, json!(second));
+    }
+    story.until(60);
+    let out = &story.out[0];
+    assert_eq!(get(out, "median"), Data::Float(10.0));
+    assert_eq!(get(out, "value"), Data::Float(10.0), "the first that was asked for");
+    assert_eq!(get(out, "p95"), Data::Float(19.0));
+    assert_eq!(get(out, "p05"), Data::Float(1.0));
+}
+
+#[test]
+fn a_sliding_window_has_the_percentiles_of_all_its_panes() {
+    let fields = json!({
+        "mode": "sliding", "size_ms": 20000, "every_ms": 10000, "aggregates": ["median"],
+    });
+    let mut story = Story::new(fields);
+    for (second, value) in [(1, 1), (2, 2), (11, 30), (12, 40), (13, 50)] {
+        story.value(second, json!(value));
+    }
+    story.until(100);
+    let went: Vec<_> = story.went();
+    assert_eq!(went, [(10, json!(1.5)), (20, json!(30.0)), (30, json!(40.0))]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
