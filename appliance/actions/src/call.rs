@@ -5,7 +5,8 @@
 
 use crate::limits::STEP_MAX;
 use crate::targets::Targets;
-use crate::text::Secrets;
+use crate::text::scrub_fault;
+use millrace_engine::Secrets;
 use millrace_engine::step::{Context, Outcome, StepFault};
 use millrace_flow::Data;
 use std::future::Future;
@@ -68,7 +69,7 @@ impl Account<'_> {
                 targets.succeeded(target);
                 return Ok(data);
             }
-            Err(fault) => secrets.scrub_fault(fault),
+            Err(fault) => scrub_fault(secrets, fault),
         };
         match fault.code {
             "unreachable" | "timeout" | "tls" | "bad_answer" => {

@@ -8,9 +8,8 @@
 
 use crate::dial::{Endpoint, Tls, Trust};
 use crate::limits::{HEADER_BYTES_MAX, HEADERS_MAX};
-use crate::text::Secrets;
 use millrace_engine::step::{Context, Field, StepFault};
-use millrace_engine::{CompileFault, Compiler};
+use millrace_engine::{CompileFault, Compiler, Secrets};
 use millrace_flow::document::Step;
 use millrace_flow::kind::{self, Kind};
 use millrace_flow::{Data, Map};
@@ -147,6 +146,7 @@ impl<'r, 'c> Reader<'r, 'c> {
             let message = "must name a secret of the workspace: {\"secret\": \"name\"}";
             return Err(self.fault(name, message));
         };
+        self.compiler.uses_secret(&secret);
         self.shown.push((name, Shown::Secret(secret.clone())));
         Ok(Some(SecretName(secret)))
     }
@@ -167,7 +167,10 @@ impl<'r, 'c> Reader<'r, 'c> {
         let mut headers = Vec::with_capacity(members.len());
         for (header, value) in &members {
             let header_value = match secret_name(value) {
-                Some(secret) => Header::Secret(secret),
+                Some(secret) => {
+                    self.compiler.uses_secret(&secret);
+                    Header::Secret(secret)
+                }
                 None => Header::Field(self.compiler.compile(name, value)?),
             };
             headers.push((header.clone(), header_value));
@@ -250,7 +253,7 @@ pub(crate) fn reveal(
     secrets: &mut Secrets,
 ) -> Result<Arc<str>, StepFault> {
     let SecretName(name) = name;
-    let value = context.services().secret(context.workspace(), name).ok_or_else(|| {
+    let value = context.secret(name).ok_or_else(|| {
         let message = format!("there is no secret `{name}` in this workspace; create it");
         StepFault::lasting("secret", message)
     })?;

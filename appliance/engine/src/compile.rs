@@ -111,6 +111,8 @@ pub struct Compiler<'a> {
     document: &'a document::Document,
     unit: &'a mut Unit,
     pub(crate) keeps_state: bool,
+    /// Secrets that the step uses when it is executed.
+    pub(crate) secrets: Vec<Arc<str>>,
 }
 
 impl<'a> Compiler<'a> {
@@ -121,7 +123,7 @@ impl<'a> Compiler<'a> {
         document: &'a document::Document,
         unit: &'a mut Unit,
     ) -> Self {
-        Self { id, step, document, unit, keeps_state: false }
+        Self { id, step, document, unit, keeps_state: false, secrets: Vec::new() }
     }
 
     /// The step's id.
@@ -146,6 +148,11 @@ impl<'a> Compiler<'a> {
     /// run on one thread. Known already of kinds that flow's table calls stateful and of scripts.
     pub fn keep_state(&mut self) {
         self.keeps_state = true;
+    }
+
+    /// Says that the step's executions use this secret.
+    pub fn uses_secret(&mut self, name: &str) {
+        self.secrets.push(name.into());
     }
 
     /// A fault of a field.

@@ -393,6 +393,9 @@ fn begin(core: &Core, queued: Arc<Queued>, attempt: u32) -> Run {
     let saved = queued.saved.lock().clone();
     let restored =
         saved.and_then(|saved| Run::restore(&queued, attempt, &saved, &*core.stage.directory, at));
+    if let Some(run) = &restored {
+        run.hide_again(&*core.stage.services);
+    }
     let mut run = restored.unwrap_or_else(|| Run::begin(queued, attempt, now, at));
     // What it waited for may have come to pass while the box was off.
     run.tell(Event::Time, now, at);

@@ -60,6 +60,7 @@ mod rehearse;
 pub mod report;
 mod run;
 pub mod script;
+mod secrets;
 pub mod services;
 pub mod state;
 mod stats;
@@ -88,6 +89,7 @@ pub use rehearse::{
     Difference, Fed, Keep, Output, OutputForm, Rehearsal, RehearsedRun, StepTrial, differences,
 };
 pub use report::{LogLine, RunFault, RunReport, RunSink, StepReport, StepStatus};
+pub use secrets::{SECRET_BYTES_MIN, Secrets};
 pub use state::{StateEntry, StateStore};
 pub use stats::{EngineStats, LaneStats, PipelineStats, TallyStats, WAIT_BUCKETS_MS};
 pub use watch::Batch;

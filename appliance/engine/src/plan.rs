@@ -46,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) reach: Reach,
     pub(crate) script_cpu: Duration,
     pub(crate) variables: Arc<Cell>,
+    /// Secrets that its steps use.
+    pub(crate) secrets: Box<[Arc<str>]>,
 }
 
 /// A step of a plan.
@@ -137,6 +139,7 @@ impl Plan {
             reach: self.reach.clone(),
             script_cpu: self.script_cpu,
             variables: states.cell(&Owner::Variables(self.workspace)),
+            secrets: self.secrets.clone(),
         }
     }
 
@@ -203,6 +206,7 @@ impl Planner<'_> {
         let mut steps = Vec::with_capacity(document.steps.len());
         let mut triggers = Vec::new();
         let mut is_stateful = false;
+        let mut secrets = Vec::new();
         for (place, (id, step)) in (0u16..).zip(&document.steps) {
             let mut compiler = Compiler::new(id, step, document, &mut unit);
             is_stateful |= step.known_kind().is_some_and(|kind| kind.is_stateful);
@@ -214,7 +218,10 @@ impl Planner<'_> {
                 Err(fault) => faults.push(fault),
             }
             is_stateful |= compiler.keeps_state;
+            secrets.append(&mut compiler.secrets);
         }
+        secrets.sort();
+        secrets.dedup();
         let key = order_key(document, &mut unit, &mut faults);
         let has_trigger = document.steps.values().any(document::Step::is_trigger);
         if !has_trigger && faults.is_empty() {
@@ -245,6 +252,7 @@ impl Planner<'_> {
                 .cpu_ms
                 .map_or(self.config.script_cpu, Duration::from_millis),
             variables: self.states.cell(&Owner::Variables(identity.workspace)),
+            secrets: secrets.into(),
         })
     }
 

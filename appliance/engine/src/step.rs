@@ -185,6 +185,15 @@ pub trait Context {
     fn issue(&mut self, key: &str, change: crate::services::IssueChange);
     /// Everything else of the box, for steps that go outside.
     fn services(&self) -> &std::sync::Arc<dyn crate::services::Services>;
+    /// The value of a secret of the workspace. From here on nothing that is kept or shown of the
+    /// run holds it.
+    fn secret(&self, name: &str) -> Option<std::sync::Arc<str>> {
+        self.services().secret(self.workspace(), name)
+    }
+    /// Hides another form of a secret too: a header that is made of it.
+    fn hide(&self, name: &str, form: &std::sync::Arc<str>) {
+        let _ = (name, form);
+    }
     /// Whether effects outside are stubbed (rehearsal, test case). A stubbed outside step records
     /// its evaluated fields by [`Context::stub`] and answers what that gives.
     fn is_stubbed(&self) -> bool;

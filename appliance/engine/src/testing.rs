@@ -252,6 +252,11 @@ impl Plant {
         values
     }
 
+    /// All bytes of the journal.
+    pub(crate) fn journal(&self) -> Vec<u8> {
+        self.world.inner.lock().records.concat()
+    }
+
     pub(crate) fn ints(&self, path: &str) -> Vec<i64> {
         self.values(path)
             .iter()

@@ -13,14 +13,13 @@ use crate::fields::{
 };
 use crate::limits::{REQUEST_BYTES_MAX, RESPONSE_BYTES, RESPONSE_BYTES_MAX};
 use crate::pool::Pool;
-use crate::text::Secrets;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
 use hyper::{Method, StatusCode};
 use millrace_engine::step::{Context, Outcome, Step, StepFault};
-use millrace_engine::{CompileFault, Compiler};
+use millrace_engine::{CompileFault, Compiler, Secrets};
 use millrace_flow::{Data, Map, document};
 use std::sync::Arc;
 use url::Url;
@@ -194,6 +193,7 @@ impl HttpRequest {
             let password = reveal(context, secret, secrets)?;
             let both: Arc<str> = STANDARD.encode(format!("{user}:{password}")).into();
             secrets.add(&secret.0, &both);
+            context.hide(&secret.0, &both);
             let value = header_value("authorization", &format!("Basic {both}"), true)?;
             headers.insert(AUTHORIZATION, value);
         }

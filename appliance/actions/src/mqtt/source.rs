@@ -14,9 +14,10 @@ use super::sources::{Receiver, SourceKey, SourceSpec, SourceState};
 use crate::dial::Dialer;
 use crate::limits::{BACK_OFF_MAX, CONNECT_MAX, SOURCE_PENDING_BYTES_MAX, SOURCE_PENDING_MAX};
 use crate::targets::Targets;
-use crate::text::Secrets;
+use crate::text::scrub_fault;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
+use millrace_engine::Secrets;
 use millrace_engine::step::{BoxFuture, StepFault};
 use millrace_model::Timestamp;
 use parking_lot::Mutex;
@@ -104,7 +105,7 @@ impl Source {
             let mut secrets = Secrets::default();
             let fault = match self.serve(&session, &target, &mut secrets).await {
                 Ok(never) => match never {},
-                Err(fault) => secrets.scrub_fault(fault),
+                Err(fault) => scrub_fault(&secrets, fault),
             };
             self.counts.is_connected.store(false, Ordering::Relaxed);
             self.targets.failed(&target, &fault.message);

@@ -88,6 +88,11 @@ fn report(run: &Run, ended: Timestamp) -> RunReport {
     let nothing: Arc<str> = "".into();
     let detail = plan.settings.history;
     let notes = &run.notes;
+    let secrets = notes.secrets.borrow();
+    let shown = |data: &Data| match secrets.is_empty() {
+        true => data.clone(),
+        false => secrets.scrub_data(data),
+    };
     let is_minimal = detail == HistoryDetail::Minimal;
     RunReport {
         id: run.queued.id(),
@@ -104,9 +109,9 @@ fn report(run: &Run, ended: Timestamp) -> RunReport {
         script_cpu: notes.script_cpu,
         fault: fault_of(run.end.as_ref()).cloned(),
         detail,
-        input: run.queued.start.data(),
+        input: shown(&run.queued.start.data()),
         result: match &run.end {
-            Some(End::Done(data)) => data.clone(),
+            Some(End::Done(data)) => shown(data),
             _ => Data::Missing,
         },
         steps: if is_minimal { Vec::new() } else { notes.steps() },

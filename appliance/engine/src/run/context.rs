@@ -17,6 +17,7 @@ use crate::step::{Context, Field, Outcome, StepFault};
 use millrace_flow::{Data, Map};
 use millrace_model::Timestamp;
 use millrace_supervisor::Issue;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -164,7 +165,14 @@ impl Desk<'_> {
         Ok(())
     }
 
+    /// The text without the secrets that the run has used.
+    fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let secrets = self.notes.secrets.borrow();
+        if secrets.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(secrets.scrub(text)) }
+    }
+
     fn note_line(&mut self, level: Level, line: &str) {
+        let line = &*self.shown(line);
         let after = self.after();
         let most = self.stage.config.log_lines_max;
         self.notes.log((&self.step.id, after), level, line, most);
@@ -351,6 +359,7 @@ impl Context for Execution<'_> {
 
     fn log(&mut self, level: Level, line: &str) {
         let desk = &mut self.desk;
+        let line = &*desk.shown(line);
         if desk.stubs.is_none() {
             let (pipeline, step) = (&*desk.frame.plan.name, &*desk.step.id);
             match level {
@@ -373,6 +382,8 @@ impl Context for Execution<'_> {
         let key = issue_key(&desk.frame.plan.name, key);
         match change {
             IssueChange::Raise { severity, what, effect, remedy } => {
+                let shown = |text: String| desk.shown(&text).into_owned();
+                let (what, effect, remedy) = (shown(what), shown(effect), shown(remedy));
                 desk.stage.issues.raise(Issue { key, severity, what, effect, remedy });
             }
             IssueChange::Clear => {
@@ -383,6 +394,16 @@ impl Context for Execution<'_> {
 
     fn services(&self) -> &Arc<dyn Services> {
         &self.desk.stage.services
+    }
+
+    fn secret(&self, name: &str) -> Option<Arc<str>> {
+        let value = self.services().secret(self.workspace(), name)?;
+        self.hide(name, &value);
+        Some(value)
+    }
+
+    fn hide(&self, name: &str, form: &Arc<str>) {
+        self.desk.notes.secrets.borrow_mut().add(name, form);
     }
 
     fn is_stubbed(&self) -> bool {

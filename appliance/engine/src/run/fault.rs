@@ -22,9 +22,11 @@ impl Run {
         &mut self,
         mut token: Token,
         step: &PlanStep,
-        fault: StepFault,
+        mut fault: StepFault,
         bench: &mut Bench<'_>,
     ) {
+        // A script may have thrown what a server gave back.
+        self.notes.hide_in(&mut fault);
         if let Some(retry) = step.retry.as_ref().filter(|_| retries(step, &token, &fault)) {
             let now = bench.stage.clock.monotonic();
             let until = now + delay(retry, token.tries);

@@ -5,10 +5,12 @@
 use crate::codec;
 use crate::report::{LogLine, StepReport, StepStatus};
 use crate::script::Level;
+use crate::secrets::Secrets;
 use crate::state::cells::Owner;
+use crate::step::StepFault;
 use millrace_flow::Data;
 use millrace_model::Timestamp;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +44,8 @@ pub(crate) struct Notes {
     pub(crate) script_memory_bytes: u64,
     /// A script reached a limit.
     pub(crate) is_killed: bool,
+    /// The secrets that its steps used.
+    pub(crate) secrets: RefCell<Secrets>,
 }
 
 /// One execution.
@@ -75,6 +79,7 @@ impl Notes {
             script_cpu: Duration::ZERO,
             script_memory_bytes: 0,
             is_killed: false,
+            secrets: RefCell::default(),
         }
     }
 
@@ -117,17 +122,35 @@ impl Notes {
         self.log.push(LogLine { step: Arc::clone(step), after, level, text });
     }
 
-    /// The executions, for a report.
+    /// The executions, for a report, without the secrets that the run used.
     pub(crate) fn steps(&self) -> Vec<StepReport> {
+        let secrets = self.secrets.borrow();
+        let shown = |data: &Option<Data>| data.as_ref().map(|data| secrets.scrub_data(data));
         let steps = self.trace.iter().map(|trace| StepReport {
             step: Arc::clone(&trace.step),
             after: trace.after,
             took: trace.took,
-            status: trace.status.clone(),
-            input: trace.input.clone(),
-            output: trace.output.clone(),
+            status: match &trace.status {
+                StepStatus::Retried(text) => StepStatus::Retried(secrets.scrub(text)),
+                StepStatus::Failed(text) => StepStatus::Failed(secrets.scrub(text)),
+                other => other.clone(),
+            },
+            input: if secrets.is_empty() { trace.input.clone() } else { shown(&trace.input) },
+            output: if secrets.is_empty() { trace.output.clone() } else { shown(&trace.output) },
         });
         steps.collect()
+    }
+
+    /// Takes the secrets that the run used out of a fault.
+    pub(crate) fn hide_in(&self, fault: &mut StepFault) {
+        let secrets = self.secrets.borrow();
+        if secrets.is_empty() {
+            return;
+        }
+        fault.message = secrets.scrub(&fault.message);
+        if let Some(script) = &mut fault.script {
+            script.message = secrets.scrub(&script.message);
+        }
     }
 
     /// Notes a change of state; [`Data::Missing`] removes.

@@ -11,6 +11,7 @@ use super::{Directory, Entry, Frame, Run, Token, Wait, Waiting};
 use crate::codec::{self, Reader};
 use crate::plan::Plan;
 use crate::queued::Queued;
+use crate::services::Services;
 use millrace_flow::Data;
 use millrace_model::Timestamp;
 use std::sync::Arc;
@@ -53,6 +54,19 @@ impl Run {
             });
             out.extend_from_slice(&left.to_le_bytes());
             save_waiting(&wait.what, out);
+        }
+    }
+
+    /// Looks up the secrets that the run may have used before it was saved: their values were not
+    /// saved, and what a server gave back of them may have been.
+    pub(crate) fn hide_again(&self, services: &dyn Services) {
+        let mut secrets = self.notes.secrets.borrow_mut();
+        for plan in self.frames.iter().map(|frame| &frame.plan) {
+            for name in &plan.secrets {
+                if let Some(value) = services.secret(plan.workspace, name) {
+                    secrets.add(name, &value);
+                }
+            }
         }
     }
 

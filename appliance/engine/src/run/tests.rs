@@ -416,3 +416,49 @@ fn too_much_data_fails_the_run_and_not_the_box() {
     let end = plant.run(1, &middle).end().unwrap();
     assert!(end.to_string().contains("20000 bytes in all"), "{end}");
 }
+
+#[test]
+fn a_secret_that_a_server_gives_back_is_in_no_report_log_or_fault() {
+    let steps = json!({
+        "ask": { "kind": "test.secret" },
+        "tell": { "kind": "log", "fields": { "message": "{{ $item }}" } },
+        "see": { "kind": "test.note" },
+        "throw": { "kind": "test.throw" },
+    });
+    let mut document = manual(&steps, &["go > ask", "ask > tell", "tell > see", "see > throw"]);
+    document["settings"] = json!({ "history": "full" });
+    let (plant, end) = run(document, &json!({}));
+    assert_eq!(noted()[0].1, Data::text("Bearer open-sesame-4711"), "the run works with it");
+    let crate::RunEnd::Failed(fault) = end else { panic!("{end:?}") };
+    assert_eq!(fault.message, "got \"Bearer <secret key>\"");
+    let reports = plant.world.reports.lock();
+    let report = reports.last().unwrap();
+    assert_eq!(report.log[0].text, "Bearer <secret key>");
+    let outputs: Vec<_> = report.steps.iter().filter_map(|step| step.output.as_ref()).collect();
+    assert!(outputs.contains(&&Data::text("Bearer <secret key>")), "{outputs:?}");
+    assert!(!format!("{report:?}").contains("sesame"), "{report:?}");
+    assert!(!String::from_utf8_lossy(&plant.journal()).contains("sesame"), "nor in the journal");
+}
+
+#[test]
+fn a_secret_is_hidden_after_a_crash_too() {
+    let steps = json!({
+        "ask": { "kind": "test.secret" },
+        "wait": { "kind": "wait", "fields": { "for_ms": 60_000 } },
+        "throw": { "kind": "test.throw" },
+    });
+    let mut document = manual(&steps, &["go > ask", "ask > wait", "wait > throw"]);
+    document["settings"] = json!({ "history": "full" });
+    let mut plant = Plant::new();
+    plant.deploy(1, document);
+    let _ticket = plant.run(1, &json!({}));
+    plant.commit();
+    let mut plant = plant.crash();
+    plant.settle();
+    plant.advance(Duration::from_secs(61));
+    plant.settle();
+    let reports = plant.world.reports.lock();
+    let fault = reports.last().and_then(|report| report.fault.as_ref()).expect("it failed");
+    assert_eq!(fault.message, "got \"Bearer <secret key>\"");
+    assert!(!format!("{reports:?}").contains("sesame"), "{reports:?}");
+}

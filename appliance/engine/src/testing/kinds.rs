@@ -59,6 +59,17 @@ impl Step for TestStep {
                 let world = WORLD.with_borrow(Clone::clone).unwrap();
                 return Ok(Outcome::Wait(world.gate(self.name.clone())));
             }
+            // As a server that gives back what it was sent.
+            "test.secret" => {
+                let value = context.secret("key").unwrap_or_default();
+                return Ok(Outcome::Out(0, Data::text(&format!("Bearer {value}"))));
+            }
+            "test.throw" => {
+                return Err(StepFault::lasting(
+                    "bad_input",
+                    format!("got {}", input.to_json_text()),
+                ));
+            }
             _ => {}
         }
         Ok(Outcome::Out(0, input.clone()))
@@ -72,15 +83,26 @@ fn compile(
     if step.kind == "test.flaky" {
         compiler.keep_state();
     }
+    if step.kind == "test.secret" {
+        compiler.uses_secret("key");
+    }
     Ok(Arc::new(TestStep { form: step.kind.clone(), name: compiler.id().to_owned() }))
 }
 
 pub(crate) fn registry() -> Registry {
     let mut registry = Registry::new();
     steps::register(&mut registry);
-    for kind in
-        ["test.pass", "test.note", "test.fail", "test.flaky", "test.list", "test.gate", "test.burn"]
-    {
+    for kind in [
+        "test.pass",
+        "test.note",
+        "test.fail",
+        "test.flaky",
+        "test.list",
+        "test.gate",
+        "test.burn",
+        "test.secret",
+        "test.throw",
+    ] {
         registry.add(kind, compile);
     }
     registry

@@ -212,8 +212,8 @@ impl Services for World {
         Box::pin(std::future::ready(Ok(Data::Null)))
     }
 
-    fn secret(&self, _: u16, _: &str) -> Option<Arc<str>> {
-        None
+    fn secret(&self, _: u16, name: &str) -> Option<Arc<str>> {
+        (name == "key").then(|| "open-sesame-4711".into())
     }
 
     fn spawn(&self, _: &'static str, future: BoxFuture<()>) {
