@@ -120,6 +120,42 @@ const FOUND: &[&str] = &[
     "Promise.prototype.then = () => { for (;;); }; await 1; for (;;);",
 ];
 
+/// Memory bombs: stopped at 8 MiB, or refused where they stand; the script's `catch` is no help.
+const MEMORY: &[&str] = &[
+    "const a = []; for (;;) a.push(a.length)",
+    "const a = []; for (;;) a.push(Symbol())",
+    "for (let i = 0;; i++) Symbol.for('s' + i)",
+    "const o = {}; for (let i = 0;; i++) o['k' + i] = i",
+    "const m = new Map(); for (let i = 0;; i++) m.set(i, {})",
+    "const s = new Set(); for (let i = 0;; i++) s.add('s' + i)",
+    "const a = []; for (let i = 0;; i++) a.push('ab'.repeat(1e4) + i)",
+    "let f = () => 1; for (;;) { const g = f; f = () => g() }",
+    "let o = null; for (;;) o = { o }",
+    "const a = []; for (;;) a.push(new Uint8Array(1e5))",
+    "const a = []; for (;;) a.push(1n << 10000n)",
+    "const a = []; for (;;) a.push(/a/g)",
+    "const a = []; for (;;) a.push(function* () { yield 1 }())",
+    "const a = []; for (;;) a.push(Promise.resolve(a.length))",
+    "const f = () => { Promise.resolve().then(f); Promise.resolve().then(f) }; f(); await new Promise(() => {})",
+    "class A {} let C = A; for (;;) C = class extends C {}",
+    "const a = []; for (;;) try { for (;;) a.push([a.length]) } catch {} finally {}",
+];
+
+/// Refused where they stand, because of what they ask for.
+const REFUSED: &[&str] = &[
+    "'a'.repeat(2 ** 30)",
+    "(() => { let s = 'ab'; for (;;) s += s + s.length })()",
+    "new Uint8Array(2 ** 31)",
+    "new ArrayBuffer(2 ** 40)",
+    "new Array(-1)",
+    "JSON.parse('['.repeat(1e6))",
+    "JSON.parse('[' .repeat(4e5) + ']'.repeat(1e5))",
+    "Array(1e9).fill(0)",
+    "Array.from({ length: 2 ** 32 })",
+    "[].concat(Array(1e9))",
+    "'x'.padStart(2 ** 30)",
+];
+
 /// Operators, which nothing can guard: they end when QuickJS asks, or the watchdog gives the thread up.
 const OPERATORS: &[&str] = &[
     "let s = ''; for (let i = 0;; i++) { s += i; s.charCodeAt(0) }",
@@ -176,4 +212,55 @@ fn ends_operators_when_the_engine_asks() {
         assert_eq!(report.result.unwrap_err().kind, FaultKind::Cpu, "{bomb}");
         assert!(over < OPERATORS_OVERSHOOT_MAX, "{over:?} over: {bomb}");
     }
+}
+
+#[test]
+fn ends_every_memory_bomb_at_its_memory() {
+    let mut stage = Stage::new();
+    stage.budget.cpu = Duration::from_secs(2);
+    for bomb in MEMORY {
+        let report = stage.report(bomb);
+        let kind = report.result.as_ref().err().map(|fault| fault.kind);
+        // A chain of functions or classes is as much a matter of time.
+        assert!(
+            matches!(kind, Some(FaultKind::Memory | FaultKind::Cpu | FaultKind::Stack)),
+            "{bomb}: {:?}",
+            report.result
+        );
+        assert!(report.memory_bytes <= 8 << 20, "{bomb}: {} bytes", report.memory_bytes);
+        assert_eq!(stage.body("return 1"), Ok(millrace_flow::Data::Int(1)), "after {bomb}");
+    }
+}
+
+#[test]
+fn refuses_at_once_what_is_too_much() {
+    let mut stage = Stage::new();
+    for bomb in REFUSED {
+        let report = stage.report(&format!("return {bomb}"));
+        assert!(report.result.is_err(), "{bomb}: {:?}", report.result);
+        assert!(report.cpu < Duration::from_millis(100), "{bomb}: {:?}", report.cpu);
+    }
+}
+
+#[test]
+fn ten_endless_scripts_take_their_budgets_and_a_good_one_ends_between_them() {
+    // Given ten endless scripts and a good one on one worker, each in its own pipeline.
+    let mut stage = Stage::new();
+    stage.budget.cpu = Duration::from_millis(5);
+    use millrace_engine::script::{Form, ScriptHost};
+    let unit = |stage: &Stage, pipeline, body| {
+        stage.host.compile(&stage.unit(pipeline, &[(Form::Body, body)])).unwrap()
+    };
+    let endless: Vec<_> = (1..=10).map(|number| unit(&stage, number, "for (;;);")).collect();
+    let good = unit(&stage, 11, "globalThis.n = (globalThis.n ?? 0) + 1; return n");
+    // When they take turns, then each endless one is stopped at its limit, and the good one keeps
+    // its runtime and what it had in it.
+    for round in 1..=3 {
+        for unit in &endless {
+            let report = stage.call(unit);
+            assert_eq!(report.result.unwrap_err().kind, FaultKind::Cpu);
+        }
+        assert_eq!(stage.call(&good).result, Ok(millrace_flow::Data::Int(round)));
+    }
+    assert_eq!(stage.worker.warm().1, 1, "of the others nothing is left");
 }

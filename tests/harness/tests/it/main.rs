@@ -14,6 +14,8 @@ mod fault_disk;
 #[cfg(test)]
 mod fault_input;
 #[cfg(test)]
+mod fault_pipelines;
+#[cfg(test)]
 mod operate;
 #[cfg(test)]
 mod pipelines;
