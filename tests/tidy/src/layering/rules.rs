@@ -50,6 +50,7 @@ const ACTIONS: &str = "millrace-actions";
 const RUNS: &str = "millrace-runs";
 const API: &str = "millrace-api";
 const SERVICE: &str = "millrace-service";
+const EDITOR: &str = "millrace-editor";
 const LAB: &str = "millrace-lab";
 const HARNESS: &str = "millrace-harness";
 
@@ -76,6 +77,7 @@ pub(super) const RULES: Rules = Rules {
         Crate { name: QUICKJS, tier: 3, may_use: &[MODEL, SUPERVISOR, FLOW, ENGINE] },
         Crate { name: ACTIONS, tier: 3, may_use: &[MODEL, SUPERVISOR, FLOW, ENGINE] },
         Crate { name: CONTRACT, tier: 2, may_use: &[] },
+        Crate { name: EDITOR, tier: 2, may_use: &[FLOW] },
         Crate { name: CLIENT, tier: 3, may_use: &[CONTRACT] },
         Crate { name: API, tier: 3, may_use: &[MODEL, FLOW, CONTRACT, SUPERVISOR, ACCESS] },
         Crate {
@@ -124,6 +126,8 @@ pub(super) const RULES: Rules = Rules {
         (MODEL, NOT_IN_SHARED),
         (FLOW, NOT_IN_SHARED),
         (SIZING, NOT_IN_SHARED),
+        (EDITOR, NOT_IN_SHARED),
+        (EDITOR, &["leptos", "web-sys", "js-sys", "wasm-bindgen"]),
         (ENGINE, &["rquickjs", "reqwest", "sqlx", "rusqlite", "axum"]),
         (CONTRACT, NOT_IN_SHARED),
         (JOURNAL, &["tokio", "serde_json"]),
