@@ -4,13 +4,17 @@
 //! below says which native gets which guard at which cost; a native is installed only if its name
 //! stands in the pipeline's text, and gives way to one that says so otherwise.
 //!
+//! Each part is a script whose value is a function: what the function does not leave behind in the
+//! runtime is gone with it. A module would stay, with all guards that were not needed, to the
+//! runtime's end.
+//!
 //! **Invariants**
 //! - The guards are in place before any line of a pipeline runs.
 //! - Only bytes that this process made itself are loaded as bytecode, and they stay to its end.
 
 use std::sync::OnceLock;
 
-use rquickjs::{Context, Ctx, Error, Function, Module, Result, Runtime, WriteOptions};
+use rquickjs::{Context, Ctx, Error, Function, Result, Runtime};
 
 use crate::roots::words;
 
@@ -297,13 +301,11 @@ pub(crate) fn install<'js>(
     ask: Function<'js>,
 ) -> Result<Sandbox<'js>> {
     let code = compiled()?;
-    let part = |is_needed: bool, code: &'static [u8], name: &str| {
-        // Each part keeps the natives that it needs itself, before the guards take them away.
-        is_needed.then(|| bytecode::load(ctx, code)?.get::<_, Function<'js>>(name)).transpose()
-    };
-    let mill = part(needs.uses_mill, &code.mill, "build")?;
-    let rare = part(needs.uses_rare, &code.rare, "rare")?;
-    let install: Function<'js> = bytecode::load(ctx, &code.guards)?.get("install")?;
+    // Each part keeps the natives that it needs itself, before the guards take them away.
+    let part = |is_needed: bool, code: &[u8]| is_needed.then(|| bytecode::load(ctx, code));
+    let mill = part(needs.uses_mill, &code.mill).transpose()?;
+    let rare = part(needs.uses_rare, &code.rare).transpose()?;
+    let install = bytecode::load(ctx, &code.guards)?;
     let given: rquickjs::Array<'js> = install.call((&*needs.mask, rare, mill, refill, ask))?;
     Ok(Sandbox {
         unwrap: given.get(0)?,
@@ -331,16 +333,11 @@ fn compile() -> Result<Code> {
     let runtime = Runtime::new()?;
     let context = Context::full(&runtime)?;
     context.with(|ctx| {
-        let write = |name: &str, source: &str| {
-            let options =
-                WriteOptions { strip_source: true, strip_debug: true, ..WriteOptions::default() };
-            Module::declare(ctx.clone(), name, source)?.write(options)
-        };
         let guards = GUARDS.replace(TABLE_MARK, &table());
         Ok(Code {
-            guards: write("guards", &guards)?,
-            rare: write("rare", RARE)?,
-            mill: write("mill", MILL)?,
+            guards: bytecode::write(&ctx, &guards)?,
+            rare: bytecode::write(&ctx, RARE)?,
+            mill: bytecode::write(&ctx, MILL)?,
         })
     })
 }
@@ -363,22 +360,69 @@ fn table() -> String {
     text
 }
 
-/// Loading bytecode.
+/// Scripts as bytecode.
 mod bytecode {
-    use rquickjs::{Ctx, Module, Object, Result};
+    use rquickjs::{Ctx, Error, Function, Result, Value, qjs};
+    use std::ffi::CString;
 
-    /// Loads and runs a module that this process compiled.
+    /// Compiles a script, without running it; nothing of its text is kept.
+    #[expect(unsafe_code, reason = "the library writes modules only, which stay in their runtime")]
+    pub(super) fn write(ctx: &Ctx<'_>, source: &str) -> Result<Vec<u8>> {
+        let text = CString::new(source)?;
+        let flags = qjs::JS_EVAL_FLAG_STRICT | qjs::JS_EVAL_FLAG_COMPILE_ONLY;
+        let (raw, flags) = (ctx.as_raw().as_ptr(), flags.cast_signed());
+        let length = source.len().try_into().map_err(|_| Error::Unknown)?;
+        // SAFETY: `raw` is the context that `ctx` holds; the text ends with a zero and is `length`
+        // bytes long; what comes back is owned, so `value` may free it.
+        let script =
+            unsafe { qjs::JS_Eval(raw, text.as_ptr(), length, c"prelude".as_ptr(), flags) };
+        let script = value(ctx, script)?;
+        let flags = qjs::JS_WRITE_OBJ_BYTECODE
+            | qjs::JS_WRITE_OBJ_STRIP_SOURCE
+            | qjs::JS_WRITE_OBJ_STRIP_DEBUG;
+        let mut length = 0;
+        // SAFETY: `script` is of this context and lives on; `length` is written before it is read.
+        let bytes = unsafe {
+            qjs::JS_WriteObject(raw, &raw mut length, script.as_raw(), flags.cast_signed())
+        };
+        if bytes.is_null() {
+            return Err(Error::Exception);
+        }
+        let length = usize::try_from(length).map_err(|_| Error::Unknown)?;
+        // SAFETY: the engine has just written that many bytes there, and nobody else knows them.
+        let code = unsafe { std::slice::from_raw_parts(bytes, length) }.to_vec();
+        // SAFETY: they came from the engine's allocator and are not used again.
+        unsafe { qjs::js_free(raw, bytes.cast()) };
+        Ok(code)
+    }
+
+    /// Loads and runs a script that this process compiled; its value is a function.
     #[expect(
         unsafe_code,
         reason = "the engine trusts bytecode, and a runtime a call needs it fast"
     )]
-    pub(super) fn load<'js>(ctx: &Ctx<'js>, code: &'static [u8]) -> Result<Object<'js>> {
-        // SAFETY: the bytes come from `Module::write` of the same library in this process, nothing
-        // from outside goes into them, and they are never changed or freed (`&'static`), which the
-        // library's read-only mode needs.
-        let module = unsafe { Module::load(ctx.clone(), code)? };
-        let (module, _done) = module.eval()?;
-        module.namespace()
+    pub(super) fn load<'js>(ctx: &Ctx<'js>, code: &[u8]) -> Result<Function<'js>> {
+        let (raw, flags) = (ctx.as_raw().as_ptr(), qjs::JS_READ_OBJ_BYTECODE.cast_signed());
+        let length = code.len().try_into().map_err(|_| Error::Unknown)?;
+        // SAFETY: the bytes come from `write` of the same library in this process and nothing from
+        // outside goes into them; the engine copies what it keeps of them.
+        let script = unsafe { qjs::JS_ReadObject(raw, code.as_ptr(), length, flags) };
+        // SAFETY: a value that tells of an exception is no object, and only looked at.
+        if unsafe { qjs::JS_IsException(script) } {
+            return Err(Error::Exception);
+        }
+        // SAFETY: `script` is of this context and owned; the call takes it.
+        let given = unsafe { qjs::JS_EvalFunction(raw, script) };
+        Function::from_value(value(ctx, given)?)
+    }
+
+    /// An owned value of the engine; an error if it tells of an exception.
+    #[expect(unsafe_code, reason = "values of the engine come without an owner")]
+    fn value<'js>(ctx: &Ctx<'js>, raw: qjs::JSValue) -> Result<Value<'js>> {
+        // SAFETY: the value was just given by this context, owned.
+        let value = unsafe { Value::from_raw(ctx.clone(), raw) };
+        // SAFETY: only the tag is looked at.
+        if unsafe { qjs::JS_IsException(raw) } { Err(Error::Exception) } else { Ok(value) }
     }
 }
 

@@ -13,6 +13,7 @@
 // A native is installed only if its name stands in the pipeline's text (`mask`); the others give way
 // to `hidden`. That keeps a runtime small: each guard takes a quarter of a kilobyte.
 
+(() => {
 const { apply, construct, defineProperty, getOwnPropertyDescriptor: descriptor, getPrototypeOf, ownKeys, setPrototypeOf } = Reflect;
 const { isArray } = Array;
 const { create, freeze } = Object;
@@ -323,7 +324,7 @@ const freezeAll = () => {
   }
 };
 
-export function install(mask, rare, mill, refillNative, askNative) {
+function install(mask, rare, mill, refillNative, askNative) {
   refill = refillNative;
   ask = askNative;
   const more = rare === undefined ? {} : rare({ apply, construct, defineProperty, isArray, text, ITERATOR, MATCH, typedTag, PATTERN_MAX, spend, refuse, size, charge, chargeText, run, subject, front });
@@ -361,3 +362,5 @@ export function install(mask, rare, mill, refillNative, askNative) {
   if (mill !== undefined) constant('mill', mill(now));
   return [unwrap, fit, wellFormed, lazy, freezeAll];
 }
+return install;
+})()

@@ -1,6 +1,7 @@
 // The library of pipelines: `mill`. Numbers, times, bytes and checksums that plants need daily.
 // Each function is documented in docs/operate/scripts.md; the two are kept together by a test.
 
+(() => {
 const { freeze } = Object;
 const { isFinite: finite } = Number;
 const { floor, min, max, pow, sign, abs } = Math;
@@ -79,7 +80,7 @@ const table32 = () => {
   return table;
 };
 
-export const build = (now) => {
+const build = (now) => {
 const mill = freeze({
   clamp: (x, low, high) => min(max(x, low), high),
   scale: (x, inLow, inHigh, outLow = 0, outHigh = 1) => outLow + (x - inLow) * (outHigh - outLow) / (inHigh - inLow),
@@ -156,3 +157,5 @@ const mill = freeze({
 });
 return mill;
 };
+return build;
+})()

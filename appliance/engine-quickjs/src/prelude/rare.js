@@ -1,10 +1,11 @@
 // Guards that few pipelines need; loaded only for those. They build on guards.js, whose head tells how
 // guards work.
 
+(() => {
 const bigValueOf = BigInt.prototype.valueOf;
 const BITS_MAX = 16384;
 
-export const rare = ({ apply, construct, defineProperty, isArray, text, ITERATOR, MATCH, typedTag, PATTERN_MAX, spend, refuse, size, charge, chargeText, run, subject, front }) => {
+const rare = ({ apply, construct, defineProperty, isArray, text, ITERATOR, MATCH, typedTag, PATTERN_MAX, spend, refuse, size, charge, chargeText, run, subject, front }) => {
 // `indexOf` and its like compare texts character by character.
 const find = (native, cost) => function (...given) {
   const count = size(this);
@@ -183,3 +184,5 @@ return {
   buffer, aggregate, regexp, bigint,
 };
 };
+return rare;
+})()

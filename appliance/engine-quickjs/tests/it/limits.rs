@@ -140,7 +140,9 @@ fn keeps_the_most_recent_runtimes_and_drops_idle_ones() {
     let (bytes, count) = stage.worker.warm();
     assert!(bytes <= 64 << 20, "{bytes}");
     assert!(count > 200 && count < 900, "{count}");
-    eprintln!("warm: {} bytes each", bytes / count as u64);
+    let each = bytes / count as u64;
+    eprintln!("warm: {each} bytes each");
+    assert!(each < 205_000, "{each} bytes for a script of one line: decision 0009 says 198 KB");
     // Idle ones go at the second look, half a minute later.
     stage.worker.tidy(Duration::from_secs(100));
     stage.worker.tidy(Duration::from_secs(129));
