@@ -230,6 +230,36 @@ fn a_stuck_target_fills_the_limits_and_no_more() {
 }
 
 #[test]
+fn a_target_that_is_down_for_an_hour_costs_no_memory_and_is_used_again_when_it_is_back() {
+    // Given calls outside that are not answered within 20 s, and a value every 30 s for an hour.
+    let mut document = gated(&json!({}));
+    document["steps"]["gate"]["timeout_ms"] = json!(20_000);
+    let mut plant = Plant::new();
+    plant.deploy(1, document);
+    let mut first = None;
+    for value in 0..120 {
+        plant.device("in/a", value);
+        plant.settle();
+        let stats = plant.engine.stats();
+        assert_eq!((stats.parked, stats.open, plant.outside()), (1, 1, 1), "{stats:?}");
+        let (parked, queued) = *first.get_or_insert((stats.parked_bytes, stats.queue_bytes));
+        assert!(stats.parked_bytes <= parked + 16 && stats.queue_bytes <= queued + 16, "{stats:?}");
+        for seconds in [20, 10] {
+            plant.advance(Duration::from_secs(seconds));
+            plant.settle();
+        }
+    }
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().failed, 120, "each said so");
+    // When it is back, then the next value reaches it.
+    plant.device("in/a", 120);
+    plant.settle();
+    plant.answer("gate", 1);
+    plant.settle();
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.done, stats.failed, plant.outside()), (1, 120, 0));
+}
+
+#[test]
 fn a_worker_that_does_not_come_back_is_replaced_and_its_run_taken_again() {
     let mut plant = Plant::new();
     plant.deploy(1, noting("in/#", &json!({})));

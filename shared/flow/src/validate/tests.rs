@@ -272,6 +272,14 @@ fn fields_of_a_kind_agree() {
     disagree("counter", json!({"start": 2, "limit": 2}), "limit");
     convert("debounce", json!({"quiet_ms": 5, "most_ms": 5}), "");
     disagree("debounce", json!({"quiet_ms": 5, "most_ms": 4}), "most_ms");
+    convert("throttle", json!({"every_ms": 5, "keep": "last"}), "");
+    disagree("throttle", json!({"every_ms": 5, "keep": "last", "count": 2}), "count");
+    convert("lookup", json!({"ranges": [{"below": 0, "result": "{{ $item }}"}]}), "");
+    disagree("lookup", json!({"ranges": []}), "ranges");
+    disagree("lookup", json!({"ranges": [{"result": 1}]}), "ranges");
+    disagree("lookup", json!({"ranges": [{"from": 2, "below": 2, "result": 1}]}), "ranges");
+    disagree("lookup", json!({"ranges": vec![json!({"from": 1, "result": 1}); 1001]}), "ranges");
+    convert("lookup", json!({}), "fields_disagree step `convert`");
     disagree("csv.parse", json!({"separator": ";;"}), "separator");
     disagree("csv.format", json!({"quote": ","}), "quote");
     disagree("split", json!({"separator": ""}), "separator");
