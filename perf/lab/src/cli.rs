@@ -1,4 +1,4 @@
-//! The command line: one subcommand per scenario, and two hidden ones for the lab's own children.
+//! The command line: one subcommand per scenario, and three hidden ones for the lab's own children.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -9,12 +9,15 @@ use clap::{Parser, Subcommand};
 
 use crate::scenario::beside::{self, BesideOptions};
 use crate::scenario::fleet::{self, FleetOptions};
+use crate::scenario::hostile::{self, HostileOptions};
 use crate::scenario::ingest::{self, IngestOptions};
 use crate::scenario::kill::{self, KillOptions};
 use crate::scenario::peers::{self, PeersOptions};
 use crate::scenario::pipelines::{self, PipelinesOptions};
 use crate::scenario::powercut::{self, PowercutOptions};
-use crate::{floor, launch, load, stop};
+use crate::scenario::starve::{self, StarveOptions};
+use crate::scenario::unreachable::{self, UnreachableOptions};
+use crate::{floor, hog, launch, load, stop};
 
 /// Measures the appliance: rates, costs by ratio to a floor, crashes and power cuts.
 #[derive(Debug, Parser)]
@@ -40,6 +43,12 @@ enum Scenario {
     Fleet(FleetOptions),
     /// What deployed triggers cost the values that they do not want.
     Beside(BesideOptions),
+    /// Endless and memory-hungry scripts beside good pipelines.
+    Hostile(HostileOptions),
+    /// CPU hogs take the appliance's core: the issue comes, names the heaviest pipelines, and goes.
+    Starve(StarveOptions),
+    /// A target that is down for an hour: memory, waiting runs, issues, and the pipelines beside.
+    Unreachable(UnreachableOptions),
     /// Run the floor server alone.
     Floor {
         #[arg(long, default_value = "127.0.0.1:1883")]
@@ -48,6 +57,12 @@ enum Scenario {
     /// The load generator; its spec comes on standard input.
     #[command(hide = true)]
     Load,
+    /// Computes without end for so many seconds.
+    #[command(hide = true)]
+    Hog {
+        #[arg(long)]
+        seconds: u64,
+    },
     /// Becomes a program that is pinned and ends with the lab.
     #[command(hide = true)]
     LaunchChild {
@@ -66,6 +81,10 @@ pub(crate) fn run() -> Result<ExitCode> {
         Scenario::LaunchChild { core, program } => {
             return launch::become_program(*core, program).map(|()| ExitCode::SUCCESS);
         }
+        Scenario::Hog { seconds } => {
+            hog::compute(*seconds);
+            return Ok(ExitCode::SUCCESS);
+        }
         Scenario::Floor { listen } => return floor::serve(*listen).map(|()| ExitCode::SUCCESS),
         _ => {}
     }
@@ -78,8 +97,12 @@ pub(crate) fn run() -> Result<ExitCode> {
         Scenario::Pipelines(options) => pipelines::run(&options),
         Scenario::Fleet(options) => fleet::run(&options),
         Scenario::Beside(options) => beside::run(&options),
-        Scenario::Floor { .. } | Scenario::Load | Scenario::LaunchChild { .. } => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Scenario::Hostile(options) => hostile::run(&options),
+        Scenario::Starve(options) => starve::run(&options),
+        Scenario::Unreachable(options) => unreachable::run(&options),
+        Scenario::Floor { .. }
+        | Scenario::Load
+        | Scenario::Hog { .. }
+        | Scenario::LaunchChild { .. } => Ok(ExitCode::SUCCESS),
     }
 }

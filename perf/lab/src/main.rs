@@ -14,6 +14,8 @@ mod cli;
 #[cfg(target_os = "linux")]
 mod floor;
 #[cfg(target_os = "linux")]
+mod hog;
+#[cfg(target_os = "linux")]
 mod http;
 #[cfg(target_os = "linux")]
 mod launch;

@@ -44,6 +44,12 @@ pub(crate) fn save(result: &Value, file: Option<&Path>) -> Result<()> {
         .with_context(|| format!("write the result to {}", file.display()))
 }
 
+/// A row of name and value for each of `keys`.
+pub(crate) fn named(result: &Value, keys: &[&str]) -> Vec<Vec<String>> {
+    let cell = |key: &str| result.get(key).map_or("-".to_owned(), Value::to_string);
+    keys.iter().map(|key| vec![(*key).to_owned(), cell(key)]).collect()
+}
+
 /// Rows of cells, aligned. The first row is the head; the first column and those whose head
 /// begins with `<` are left-aligned.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {

@@ -1,10 +1,13 @@
 //! The scenarios: what a person asks the lab for.
 
+pub(crate) mod bench;
 pub(crate) mod beside;
 pub(crate) mod fleet;
 pub(crate) mod flows;
+pub(crate) mod hostile;
 pub(crate) mod image;
 pub(crate) mod ingest;
+pub(crate) mod issues;
 pub(crate) mod kill;
 pub(crate) mod options;
 pub(crate) mod peers;
@@ -12,4 +15,6 @@ pub(crate) mod pipelines;
 pub(crate) mod powercut;
 pub(crate) mod round;
 pub(crate) mod row;
+pub(crate) mod starve;
 pub(crate) mod steps;
+pub(crate) mod unreachable;

@@ -7,6 +7,7 @@ pub(crate) mod appliance;
 pub(crate) mod floor;
 pub(crate) mod mosquitto;
 pub(crate) mod node_red;
+pub(crate) mod outside;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;

@@ -25,6 +25,7 @@ const HEAVY: &[&str] =
 /// Short runs of the lab, small enough for a development build on a busy machine.
 const LAB_RUNS: &[(&str, &str)] = &[
     ("lab: kill", "kill --rounds 2 --devices 100 --rate 1000 --pipelines 5"),
+    ("lab: hostile", "hostile --repeat 1 --seconds 2 --rate 100"),
     (
         "lab: ingest",
         "ingest --without-floor --repeat 1 --seconds 3 --devices 100 --tags 2 --rate 1000",

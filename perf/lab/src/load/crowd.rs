@@ -23,6 +23,7 @@ use super::listener::Listener;
 use super::schedule::Schedule;
 use super::spec::Spec;
 use super::tally::{RunClock, Tally};
+use crate::measure::histogram::Histogram;
 
 /// Events taken from the kernel at once; few, so that due values do not wait behind many answers.
 const EVENTS_MAX: usize = 64;
@@ -33,6 +34,8 @@ const TIMER: u64 = u64::MAX;
 const LISTENER: u64 = u64::MAX - 1;
 /// Edge-triggered: what was read to its end is not asked again.
 const READABLE: epoll::EventFlags = epoll::EventFlags::IN.union(epoll::EventFlags::ET);
+/// Tags of a device whose derived values have a latency of their own.
+const TAGS_TOLD_APART: usize = 8;
 /// Clients that connect at once: below every listener's backlog.
 const CONNECTING_MAX: usize = 100;
 
@@ -157,8 +160,10 @@ impl Crowd {
     /// Starts the live subscriber, if the run has one.
     pub(crate) fn listen(&mut self) -> Result<()> {
         let Some(live) = &self.spec.live else { return Ok(()) };
-        let topics = self.clients.len() * self.spec.tags as usize;
-        let listener = Listener::start(self.spec.address, live, topics)?;
+        let tags = self.spec.tags as usize;
+        let listener = Listener::start(self.spec.address, live, self.clients.len(), tags)?;
+        let told_apart = if tags <= TAGS_TOLD_APART { tags } else { 0 };
+        self.tally.derived_by_tag = vec![Histogram::default(); told_apart];
         let data = epoll::EventData::new_u64(LISTENER);
         epoll::add(&self.epoll, &listener.stream, data, epoll::EventFlags::IN)
             .context("watch the subscriber's socket")?;

@@ -31,6 +31,8 @@ pub(crate) struct Listener {
     answer: Vec<u8>,
     /// The highest counter seen, plus one, by topic.
     next: Vec<u64>,
+    /// Tags of each device.
+    tags: usize,
     pub(crate) arrived: u64,
     pub(crate) repeated: u64,
     pub(crate) overtaken: u64,
@@ -40,7 +42,12 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// Connects, signs in and subscribes; returns when the subscription is confirmed.
-    pub(crate) fn start(address: std::net::SocketAddr, live: &Live, topics: usize) -> Result<Self> {
+    pub(crate) fn start(
+        address: std::net::SocketAddr,
+        live: &Live,
+        devices: usize,
+        tags: usize,
+    ) -> Result<Self> {
         let stream = dial(address, Duration::from_secs(2))
             .with_context(|| format!("connect the subscriber to {address}"))?;
         stream.set_nodelay(true).context("turn Nagle's algorithm off")?;
@@ -49,7 +56,8 @@ impl Listener {
             stream,
             partial: Vec::new(),
             answer: Vec::new(),
-            next: vec![0; topics],
+            next: vec![0; devices * tags],
+            tags: tags.max(1),
             arrived: 0,
             repeated: 0,
             overtaken: 0,
@@ -130,7 +138,7 @@ impl Listener {
                 std::cmp::Ordering::Less => self.overtaken += 1,
             }
             if let Some(due) = due_of(topic, counter) {
-                tally.derive(due, now);
+                tally.derive(topic % self.tags, due, now);
             }
         }
         bytes.drain(..used);

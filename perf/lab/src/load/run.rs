@@ -82,6 +82,7 @@ fn report(crowd: &Crowd, window: Option<&Window>) -> Report {
     let stolen = close.cores.stolen.saturating_sub(open.cores.stolen);
     if let Some(listener) = &crowd.listener {
         report.derived = Some(latency(&tally.derived));
+        report.derived_by_tag = tally.derived_by_tag.iter().map(latency).collect();
         report.derived_arrived = listener.arrived;
         report.derived_repeated = listener.repeated;
         report.derived_overtaken = listener.overtaken;

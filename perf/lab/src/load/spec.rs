@@ -138,6 +138,9 @@ pub(crate) struct Report {
     pub(crate) lag: Latency,
     /// What the live subscriber saw: latency of values due in the window, and counts of all.
     pub(crate) derived: Option<Latency>,
+    /// The same by the tag whose value it was derived from; of few tags only.
+    #[serde(default)]
+    pub(crate) derived_by_tag: Vec<Latency>,
     pub(crate) derived_arrived: u64,
     pub(crate) derived_repeated: u64,
     pub(crate) derived_overtaken: u64,

@@ -43,6 +43,8 @@ pub(crate) struct Tally {
     pub(crate) verdict: Histogram,
     /// From the due time of a value to the arrival of what a pipeline made of it.
     pub(crate) derived: Histogram,
+    /// The same by tag, as many as are told apart.
+    pub(crate) derived_by_tag: Vec<Histogram>,
     pub(crate) lag: Histogram,
 }
 
@@ -74,10 +76,14 @@ impl Tally {
         }
     }
 
-    /// Counts the arrival of a value derived from one that was due at `due`.
-    pub(crate) fn derive(&mut self, due: u64, now: u64) {
+    /// Counts the arrival of a value derived from one of `tag` that was due at `due`.
+    pub(crate) fn derive(&mut self, tag: usize, due: u64, now: u64) {
         if self.is_in_window(due) {
-            self.derived.record(now.saturating_sub(due));
+            let took = now.saturating_sub(due);
+            self.derived.record(took);
+            if let Some(own) = self.derived_by_tag.get_mut(tag) {
+                own.record(took);
+            }
         }
     }
 
@@ -157,6 +163,13 @@ mod tests {
         assert_eq!((tally.acknowledged, tally.refused), (3, 2));
         assert_eq!(tally.refusals, [(0x97, 2)]);
         assert_eq!(tally.ack.count(), 2);
+        // Derived values are told apart by as many tags as there is room for.
+        tally.derived_by_tag = vec![Histogram::default(); 2];
+        for (tag, due) in [(0, 1_500), (1, 1_500), (1, 1_500), (2, 1_500), (0, 2_500)] {
+            tally.derive(tag, due, 2_000_000);
+        }
+        let by_tag: Vec<u64> = tally.derived_by_tag.iter().map(Histogram::count).collect();
+        assert_eq!((tally.derived.count(), by_tag), (4, vec![1, 2]));
         assert!(latency(&tally.ack).max_ms < 5.0);
     }
 }

@@ -15,9 +15,9 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 
+use super::bench::{Bench, cpu_us_per_run, plan, runs_per_s};
 use super::flows::{self, Class};
 use super::options::{Common, merge};
-use super::pipelines::{Bench, cpu_us_per_run, plan, runs_per_s};
 use super::row::Row;
 use crate::measure::process;
 use crate::measure::statistics::rounded;
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &FleetOptions) -> Result<ExitCode> {
     let memory = deploy_all(&mut bench, count)?;
     bench.bar.set_message(format!("{count} pipelines"));
     let fleet = bench.row(&plan)?;
-    let compared = bench.read_back()?;
+    let compared = bench.read_back(TAGS)?;
     let beyond = |figure: &dyn Fn(&Row) -> Option<f64>| {
         figure(&fleet).zip(figure(&alone)).map(|(with, without)| rounded(with - without, 3))
     };
@@ -123,10 +123,7 @@ pub(crate) fn run(options: &FleetOptions) -> Result<ExitCode> {
         "disk_ops_s_beyond_devices",
         "lost",
     ];
-    let rows: Vec<Vec<String>> = shown
-        .iter()
-        .map(|key| vec![(*key).to_owned(), result.get(*key).map_or("-".into(), |v| v.to_string())])
-        .collect();
+    let rows = output::named(&result, &shown);
     output::say(&output::table(&rows));
     output::save(&result, options.common.json.as_deref())?;
     bench.appliance.stop()?;

@@ -136,6 +136,19 @@ pub(crate) fn undeploy(http: &mut Http, name: &str) -> Result<()> {
     Ok(())
 }
 
+/// What a deployed pipeline does, as its page shows it.
+pub(crate) fn activity(http: &mut Http, name: &str) -> Result<Value> {
+    let at = format!("/api/v1/workspaces/main/pipelines/{}", encode(name));
+    let pipeline = http.get_json(&at).with_context(|| format!("look at the pipeline {name}"))?;
+    let activity = pipeline.get("activity").filter(|activity| !activity.is_null()).cloned();
+    activity.with_context(|| format!("find what the pipeline {name} does"))
+}
+
+/// A count of an activity; zero when it is not there.
+pub(crate) fn count(activity: &Value, name: &str) -> u64 {
+    activity.get(name).and_then(Value::as_u64).unwrap_or(0)
+}
+
 /// Runs that have begun or could: in the queue, computing, or waiting outside.
 pub(crate) fn unfinished(http: &mut Http) -> Result<f64> {
     const PLACES: [&str; 3] = [

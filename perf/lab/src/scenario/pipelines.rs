@@ -16,37 +16,30 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use indicatif::ProgressBar;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
+use super::bench::{Bench, cpu_us_per_run, plan, runs, runs_per_s};
 use super::flows::{self, Class, TWIN};
-use super::options::{Common, Durability, merge};
-use super::row::{Place, Plan, Row, Wish, measure};
-use crate::http::Http;
-use crate::load::book;
-use crate::load::crowd::wall_clock;
-use crate::load::spec::{Credential, Keep, Live, Payload};
+use super::options::{Common, merge};
+use super::row::{Place, Row, Wish, measure};
+use crate::load::spec::Live;
 use crate::measure::statistics::{Spread, rounded};
 use crate::output;
-use crate::readback::read_back_below;
 use crate::server::Target;
-use crate::server::appliance::Appliance;
 use crate::server::mosquitto::Mosquitto;
 use crate::server::node_red::NodeRed;
 
-/// Topics of each class that are read back value by value.
-const READ_BACK_TOPICS: u32 = 40;
 /// The reference's capacity rules.
 const EXECUTED_SHARE_MIN: f64 = 0.95;
 const FAILED_SHARE_MAX: f64 = 0.001;
 const P99_MS_MAX: f64 = 1_000.0;
 const CPU_SHARE_MAX: f64 = 0.90;
-const GENERATOR_CPU_MAX: f64 = 0.85;
 /// The climb's factor (the reference: 30 to 50 %).
 const STEP_FACTOR: f64 = 1.4;
 /// What one run of the script class shall take.
 const SCRIPT_MS: f64 = 20.0;
+/// Shortest row of the script class: twenty runs a second need so long to tell a percent.
+const SCRIPT_SECONDS_MIN: u64 = 20;
 /// The loop that the calibration begins with.
 const TURNS_FIRST: u64 = 100_000;
 
@@ -61,7 +54,7 @@ pub(crate) struct PipelinesOptions {
     /// Runs per second of a class's fixed rows; a class that is not named has its own rate.
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// Measured seconds of each row.
+    /// Measured seconds of each row; the script class takes 20 at least.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub(crate) seconds: u64,
     /// Rows of each class.
@@ -82,114 +75,7 @@ pub(crate) struct PipelinesOptions {
 }
 
 /// Tags of a device.
-pub(crate) const TAGS: u32 = 4;
-
-/// The appliance with its devices and its subscriber.
-pub(crate) struct Bench<'a> {
-    pub(crate) common: &'a Common,
-    pub(crate) bar: ProgressBar,
-    pub(crate) appliance: Appliance,
-    pub(crate) http: Http,
-    pub(crate) clients: Vec<Credential>,
-    pub(crate) live: Live,
-    pub(crate) folder: TempDir,
-    pub(crate) counter_next: u64,
-    pub(crate) began: i64,
-    books: Vec<PathBuf>,
-    book_count: usize,
-}
-
-impl<'a> Bench<'a> {
-    pub(crate) fn start(common: &'a Common, devices: usize) -> Result<Self> {
-        common.prepare()?;
-        let folder = common.folder()?;
-        let appliance = Appliance::start(common.setup(folder.path(), Durability::Sync)?)?;
-        let clients = appliance.create_clients(devices)?;
-        let credential = appliance.create_subscriber(&format!("{TWIN}#"))?;
-        let live = Live { credential, filter: format!("mr/v1/main/{TWIN}#") };
-        let http = appliance.http();
-        Ok(Self {
-            common,
-            bar: output::progress(0),
-            appliance,
-            http,
-            clients,
-            live,
-            folder,
-            counter_next: 0,
-            began: wall_clock() - 1_000_000_000,
-            books: Vec::new(),
-            book_count: 0,
-        })
-    }
-
-    /// One row whose derived values the subscriber awaits.
-    pub(crate) fn row(&mut self, plan: &Plan) -> Result<Row> {
-        self.measure(plan, Some(self.live.clone()))
-    }
-
-    /// One row of devices from whose values nothing is derived.
-    pub(crate) fn row_alone(&mut self, plan: &Plan) -> Result<Row> {
-        let row = self.measure(plan, None)?;
-        self.books.clear();
-        Ok(row)
-    }
-
-    fn measure(&mut self, plan: &Plan, live: Option<Live>) -> Result<Row> {
-        self.appliance.check_alive()?;
-        let book = self.folder.path().join(format!("book-{}", self.book_count));
-        self.book_count += 1;
-        let wish = Wish {
-            counter_first: self.counter_next,
-            keep: Keep::Sample(READ_BACK_TOPICS),
-            book: Some(book.clone()),
-            live,
-            generator_cpu_max: GENERATOR_CPU_MAX,
-            ..Wish::default()
-        };
-        let place = Place {
-            load_core: self.common.cpus.load,
-            data: Some(self.folder.path()),
-            bar: &self.bar,
-        };
-        let target = self.appliance.target(self.clients.clone());
-        let row = measure("appliance", &target, plan, &wish, &place)?;
-        self.counter_next = row.report.counter_next;
-        self.books.push(book);
-        self.bar.inc(1);
-        Ok(row)
-    }
-
-    /// Reads the derived topics of all rows since the last call back.
-    pub(crate) fn read_back(&mut self) -> Result<crate::readback::Comparison> {
-        self.bar.set_message("read back");
-        let mut entries = Vec::new();
-        for file in self.books.drain(..) {
-            entries.extend(book::read(&file)?);
-        }
-        let bar = &self.bar;
-        read_back_below(&mut self.http, TWIN, &entries, TAGS, self.began, &mut || {
-            bar.tick();
-            crate::stop::check()
-        })
-    }
-}
-
-/// A load on all devices.
-pub(crate) fn plan(devices: usize, tags: u32, rate_per_s: f64, seconds: u64) -> Plan {
-    Plan {
-        clients: devices,
-        tags,
-        rate_per_s,
-        warmup_ms: 2_000,
-        measure_ms: seconds * 1_000,
-        values_per_client: 0,
-        in_flight: 100,
-        batch: 1,
-        payload: Payload::Plain,
-        verdict_every: 0,
-    }
-}
+const TAGS: u32 = 4;
 
 /// Runs it.
 pub(crate) fn run(options: &PipelinesOptions) -> Result<ExitCode> {
@@ -227,33 +113,11 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
     let names = deploy_all(bench, options, class, turns)?;
     let script_before = script_cpu(bench)?;
     let failed_before = flows::metric(&mut bench.http, "millrace_engine_runs_failed_total")?;
-    let rate = options.rate.unwrap_or_else(|| class.first_rate());
-    let mut rows = Vec::new();
-    let mut breaks = Vec::new();
-    let mut best = None;
-    let mut at = rate;
-    let steps = if options.climb { 20 } else { options.repeat };
-    for _ in 0..steps {
-        bench.bar.set_message(format!("{}, {at:.0} runs/s", class.slug()));
-        let devices = options.devices as usize;
-        let row = bench.row(&plan(devices, TAGS, at, options.seconds))?;
-        breaks = broken(&row);
-        let is_kept = breaks.is_empty();
-        if is_kept {
-            best = Some(runs_per_s(&row));
-        }
-        rows.push(row);
-        if options.climb {
-            if !is_kept {
-                break;
-            }
-            at *= STEP_FACTOR;
-        }
-    }
+    let Found { rows, mut breaks, best, to_script } = rows(bench, options, class)?;
     let script = script_cpu(bench)? - script_before;
     let failed =
         flows::metric(&mut bench.http, "millrace_engine_runs_failed_total")? - failed_before;
-    let compared = bench.read_back()?;
+    let compared = bench.read_back(TAGS)?;
     for name in names {
         flows::undeploy(&mut bench.http, &name)?;
     }
@@ -276,6 +140,7 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
         "cpu_us_per_run": cpu_us_per_run,
         "cpu_share": median(&|row| row.server_cpu_share),
         "script_us_per_run": script_us_per_run.map(|us| rounded(us, 1)),
+        "cpu_to_script_ratio": Spread::of(to_script.iter().map(|ratio| rounded(*ratio, 4))),
         "turns": turns,
         "breaks": breaks,
         "limited_by": rows.last().map(|row| row.limited_by),
@@ -288,6 +153,51 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
         "invalid_rows": rows.iter().filter(|row| row.invalid.is_some()).count(),
         "rows": rows,
     }))
+}
+
+/// The rows of a class.
+#[derive(Default)]
+struct Found {
+    rows: Vec<Row>,
+    /// What broke in the last one.
+    breaks: Vec<String>,
+    /// Runs a second of the last one in which nothing broke.
+    best: Option<f64>,
+    /// The whole CPU by that of the script, of each valid row.
+    to_script: Vec<f64>,
+}
+
+fn rows(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) -> Result<Found> {
+    let mut found = Found::default();
+    let mut at = options.rate.unwrap_or_else(|| class.first_rate());
+    let steps = if options.climb { 20 } else { options.repeat };
+    let seconds = match class {
+        Class::Script => options.seconds.max(SCRIPT_SECONDS_MIN),
+        _ => options.seconds,
+    };
+    for _ in 0..steps {
+        bench.bar.set_message(format!("{}, {at:.0} runs/s", class.slug()));
+        let before = script_cpu(bench)?;
+        let row = bench.row(&plan(options.devices as usize, TAGS, at, seconds))?;
+        if let (Class::Script, None) = (class, &row.invalid) {
+            let spent = (script_cpu(bench)? - before) * 1e6;
+            let own = spent / (row.report.derived_arrived as f64).max(1.0);
+            found.to_script.push(cpu_us_per_run(&row) / own);
+        }
+        found.breaks = broken(&row);
+        let is_kept = found.breaks.is_empty();
+        if is_kept {
+            found.best = Some(runs_per_s(&row));
+        }
+        found.rows.push(row);
+        if options.climb {
+            if !is_kept {
+                break;
+            }
+            at *= STEP_FACTOR;
+        }
+    }
+    Ok(found)
 }
 
 /// Deploys the class's pipelines; gives their names.
@@ -326,19 +236,6 @@ fn script_cpu(bench: &mut Bench<'_>) -> Result<f64> {
     flows::metric(&mut bench.http, "millrace_pipeline_script_cpu_seconds_total")
 }
 
-/// Runs that ended in time for the window.
-pub(crate) fn runs(row: &Row) -> f64 {
-    row.report.derived.map_or(0.0, |found| found.count as f64)
-}
-
-pub(crate) fn runs_per_s(row: &Row) -> f64 {
-    rounded(runs(row) / row.report.window_s.max(1e-9), 1)
-}
-
-pub(crate) fn cpu_us_per_run(row: &Row) -> f64 {
-    row.report.server_cpu_us / runs(row).max(1.0)
-}
-
 /// The capacity rules that a row breaks.
 pub(crate) fn broken(row: &Row) -> Vec<String> {
     let mut why: Vec<String> = row.invalid.iter().cloned().collect();
@@ -356,20 +253,21 @@ pub(crate) fn broken(row: &Row) -> Vec<String> {
     why
 }
 
-const HEAD: [&str; 9] = [
+const HEAD: [&str; 10] = [
     "class",
     "runs/s",
     "p50 ms",
     "p99 ms",
     "CPU us/run",
     "script us/run",
+    "CPU to script",
     "lost",
     "limited by",
     "<breaks",
 ];
 
 fn line(name: &str, found: &Value) -> Vec<String> {
-    let cell = |key: &str| match found.get(key) {
+    let cell = |key: &str| match found.pointer(&format!("/{key}")) {
         None | Some(Value::Null) => "-".to_owned(),
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(list)) => {
@@ -383,6 +281,7 @@ fn line(name: &str, found: &Value) -> Vec<String> {
         "p99_ms",
         "cpu_us_per_run",
         "script_us_per_run",
+        "cpu_to_script_ratio/median",
         "lost",
         "limited_by",
         "breaks",

@@ -93,6 +93,34 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// A row with nothing but its report.
+    #[cfg(test)]
+    pub(crate) fn empty(report: Report) -> Self {
+        Self {
+            server: "nothing",
+            offered_per_s: 0.0,
+            stored_per_s: 0.0,
+            cpu_us_per_value: 0.0,
+            server_cpu_share: 0.0,
+            rss_peak_mb: 0.0,
+            rss_growth_mb_per_min: 0.0,
+            disk_write_mb_s: None,
+            process_dirtied_mb_s: 0.0,
+            disk_ops_s: None,
+            network_mb_s: 0.0,
+            limited_by: Limit::Nothing,
+            invalid: None,
+            report,
+        }
+    }
+
+    /// Whether the row is valid and all else on the machine used at most so many cores meanwhile,
+    /// the host's other machines included.
+    pub(crate) fn is_quiet(&self, foreign_max: f64) -> bool {
+        let others = self.report.foreign_cpu_share + self.report.stolen_cpu_share;
+        self.invalid.is_none() && others <= foreign_max
+    }
+
     /// The latency that the rules speak of: until the verdict, or the acknowledgement where the
     /// server sends none.
     pub(crate) fn verdict_p99_ms(&self) -> f64 {
