@@ -113,7 +113,8 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
     let names = deploy_all(bench, options, class, turns)?;
     let script_before = script_cpu(bench)?;
     let failed_before = flows::metric(&mut bench.http, "millrace_engine_runs_failed_total")?;
-    let Found { rows, mut breaks, best, to_script } = rows(bench, options, class)?;
+    let found = rows(bench, options, class)?;
+    let Found { rows, mut breaks, best, to_script, engine_to_script } = found;
     let script = script_cpu(bench)? - script_before;
     let failed =
         flows::metric(&mut bench.http, "millrace_engine_runs_failed_total")? - failed_before;
@@ -141,6 +142,8 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
         "cpu_share": median(&|row| row.server_cpu_share),
         "script_us_per_run": script_us_per_run.map(|us| rounded(us, 1)),
         "cpu_to_script_ratio": Spread::of(to_script.iter().map(|ratio| rounded(*ratio, 4))),
+        "engine_to_script_ratio":
+            Spread::of(engine_to_script.iter().map(|ratio| rounded(*ratio, 4))),
         "turns": turns,
         "breaks": breaks,
         "limited_by": rows.last().map(|row| row.limited_by),
@@ -165,6 +168,8 @@ struct Found {
     best: Option<f64>,
     /// The whole CPU by that of the script, of each valid row.
     to_script: Vec<f64>,
+    /// Of the engine's threads alone: without storing and delivering the two values.
+    engine_to_script: Vec<f64>,
 }
 
 fn rows(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) -> Result<Found> {
@@ -183,6 +188,7 @@ fn rows(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) -> Resu
             let spent = (script_cpu(bench)? - before) * 1e6;
             let own = spent / (row.report.derived_arrived as f64).max(1.0);
             found.to_script.push(cpu_us_per_run(&row) / own);
+            found.engine_to_script.push(engine_us(&row) / runs(&row).max(1.0) / own);
         }
         found.breaks = broken(&row);
         let is_kept = found.breaks.is_empty();
@@ -198,6 +204,12 @@ fn rows(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) -> Resu
         }
     }
     Ok(found)
+}
+
+/// CPU of the engine's threads in the window.
+fn engine_us(row: &Row) -> f64 {
+    let threads = row.report.server_threads_us.iter();
+    threads.filter(|(name, _)| name.starts_with("engine-")).map(|(_, us)| us).sum()
 }
 
 /// Deploys the class's pipelines; gives their names.
