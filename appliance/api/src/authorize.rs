@@ -64,6 +64,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     endpoint("GET", "/api/v1/me", Need::Token),
     endpoint("GET", "/api/v1/live", Need::Itself),
     endpoint("GET", "/api/v1/overview", VIEWER),
+    endpoint("GET", "/api/v1/measures", VIEWER),
     endpoint("GET", "/api/v1/config", VIEWER),
     endpoint("GET", "/api/v1/issues", VIEWER),
     endpoint("POST", "/api/v1/issues/{key}/acknowledge", ENGINEER),

@@ -36,6 +36,7 @@ use bytes::Bytes;
 use millrace_model::{
     ApiClient, Filter, Person, Tag, TagId, Timestamp, Workspace, WorkspaceNumber,
 };
+use millrace_supervisor::Measure;
 use millrace_supervisor::issues::IssueState;
 use std::future::Future;
 use std::net::IpAddr;
@@ -151,6 +152,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// In memory: all metrics in the text form of Prometheus (0.0.4).
     fn metrics_text(&self) -> String;
+
+    /// In memory: the same figures, those whose names are asked for.
+    fn measures(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<Measure>;
 
     /// In memory: from now on offers every live message that matches to the sink, until the
     /// returned guard is dropped. `filters` are below the workspace.

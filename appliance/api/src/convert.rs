@@ -8,6 +8,6 @@ mod outward;
 
 pub(crate) use inward::{filters, name, new_clients, new_person, new_tag, password, tag_change};
 pub(crate) use outward::{
-    Workspaces, audit_entry, bucket, client, config_entry, counts, health, issue, overview, person,
-    role, sample, tag, time, workspace,
+    Workspaces, audit_entry, bucket, client, config_entry, counts, health, issue, measure,
+    overview, person, role, sample, tag, time, workspace,
 };

@@ -27,6 +27,7 @@ mod router;
 mod serve;
 mod state;
 pub mod tls;
+mod web;
 
 pub use authorize::{ENDPOINTS, Endpoint, Need};
 pub use backend::{Backend, Fault, LiveSink, Principal, PrincipalKind};

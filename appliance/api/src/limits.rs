@@ -34,6 +34,10 @@ pub const HASHINGS_WAITING_MAX: usize = 16;
 
 /// Documents that are judged at once: a large one takes a tenth of a second of a core.
 pub const COMPUTING_AT_ONCE_MAX: usize = 2;
+/// Files of the studio's bundle that are read at once: each is in memory until it is sent.
+pub const FILES_AT_ONCE_MAX: usize = 4;
+/// Figures that one request asks for.
+pub const MEASURE_NAMES_MAX: usize = 100;
 /// Rehearsals that run at once: each takes a core.
 pub const REHEARSALS_AT_ONCE_MAX: usize = 1;
 /// Between two lines of a rehearsal's progress.

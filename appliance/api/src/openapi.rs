@@ -28,7 +28,7 @@ use utoipa::{Modify, OpenApi};
         clients::create, clients::revoke, tags::workspaces, tags::list, tags::get, tags::create,
         tags::update, history::last, history::range, raw::raw, ledger::get, issues::list,
         issues::acknowledge, system::root, system::live, system::ready, system::metrics,
-        system::version, system::overview, system::config, system::openapi, live::live,
+        system::version, system::overview, system::measures, system::config, system::openapi, live::live,
         pipelines::list, pipelines::get, pipelines::put, pipelines::remove, pipelines::revisions,
         pipelines::revision, pipelines::export, pipelines::diff, pipelines::deploy,
         pipelines::undeploy, pipelines::roll_back, runs::trigger, runs::list, runs::get,

@@ -9,6 +9,7 @@ use crate::endpoints::{
 use crate::guard::guard;
 use crate::live;
 use crate::state::{Api, Settings};
+use crate::web;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post, put};
@@ -53,6 +54,7 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .route("/openapi.json", get(system::openapi))
         .route("/version", get(system::version))
         .route("/overview", get(system::overview))
+        .route("/measures", get(system::measures))
         .route("/config", get(system::config))
         .route("/claim", get(session::claim_state).post(session::claim))
         .route("/login", post(session::login))
@@ -77,7 +79,7 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .route("/hooks/{workspace}/{*path}", any(hooks::call))
         .nest("/api/v1", v1)
         .route_layer(from_fn_with_state(api.clone(), authorize))
-        .fallback(system::nothing_here)
+        .fallback(web::answer)
         .layer(from_fn_with_state(api.clone(), guard))
         .with_state(api)
 }

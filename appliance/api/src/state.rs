@@ -6,9 +6,11 @@
 use crate::backend::Backend;
 use crate::error::{ApiError, Result};
 use crate::limits::{
-    COMPUTING_AT_ONCE_MAX, HASHINGS_AT_ONCE_MAX, HASHINGS_WAITING_MAX, LIVE_CONNECTIONS_MAX,
-    LIVE_QUEUE_BYTES, LIVE_QUEUE_MESSAGES, QUERIES_AT_ONCE_MAX, REHEARSALS_AT_ONCE_MAX,
+    COMPUTING_AT_ONCE_MAX, FILES_AT_ONCE_MAX, HASHINGS_AT_ONCE_MAX, HASHINGS_WAITING_MAX,
+    LIVE_CONNECTIONS_MAX, LIVE_QUEUE_BYTES, LIVE_QUEUE_MESSAGES, QUERIES_AT_ONCE_MAX,
+    REHEARSALS_AT_ONCE_MAX,
 };
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -21,6 +23,8 @@ pub struct Settings {
     pub hosts: Vec<String>,
     /// Web origins that may use the API, beside its own: `https://studio.example:8443`.
     pub origins: Vec<String>,
+    /// The folder with the studio's bundle; whether there is one is looked at with each request.
+    pub web_folder: Option<PathBuf>,
     /// Messages that wait for one slow live reader.
     pub live_queue_messages: usize,
     /// Bytes that wait for one slow live reader.
@@ -34,6 +38,7 @@ impl Settings {
         Self {
             hosts: Vec::new(),
             origins: Vec::new(),
+            web_folder: None,
             live_queue_messages: LIVE_QUEUE_MESSAGES,
             live_queue_bytes: LIVE_QUEUE_BYTES,
         }
@@ -53,6 +58,7 @@ struct Inner {
     live: Arc<Semaphore>,
     computing: Arc<Semaphore>,
     rehearsals: Arc<Semaphore>,
+    readings: Arc<Semaphore>,
 }
 
 impl Api {
@@ -66,6 +72,7 @@ impl Api {
             live: Arc::new(Semaphore::new(LIVE_CONNECTIONS_MAX)),
             computing: Arc::new(Semaphore::new(COMPUTING_AT_ONCE_MAX)),
             rehearsals: Arc::new(Semaphore::new(REHEARSALS_AT_ONCE_MAX)),
+            readings: Arc::new(Semaphore::new(FILES_AT_ONCE_MAX)),
         }))
     }
 
@@ -91,6 +98,14 @@ impl Api {
         work: impl FnOnce(&dyn Backend) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.blocking(&self.0.computing, work).await
+    }
+
+    /// Reads a file of the studio's bundle on a blocking thread, a few at once.
+    pub(crate) async fn reading<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        self.blocking(&self.0.readings, move |_| Ok(work())).await
     }
 
     /// Runs a history query on a blocking thread, a few at once.

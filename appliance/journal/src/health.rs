@@ -3,6 +3,7 @@
 //! **Invariants**: a change of state is logged once, where it happens; a state that goes leaves
 //! the last fault readable.
 
+use crate::commit_times::CommitTimes;
 use crate::seq::Seq;
 use crate::status::{State, Status};
 use parking_lot::Mutex;
@@ -20,6 +21,7 @@ pub(crate) struct Health {
     pub(crate) syncs: AtomicU64,
     pub(crate) faults: AtomicU64,
     pub(crate) last_commit_micros: AtomicU64,
+    pub(crate) commit_times: CommitTimes,
 }
 
 impl Health {

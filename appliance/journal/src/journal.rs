@@ -190,6 +190,7 @@ impl Journal {
             segments_live,
             segments_free,
             last_commit_micros: health.last_commit_micros.load(Ordering::Relaxed),
+            commit_times: health.commit_times.read(),
         }
     }
 

@@ -18,6 +18,7 @@
 
 pub mod disk;
 
+mod commit_times;
 mod config;
 mod core;
 mod cursor;
@@ -43,6 +44,7 @@ mod wait;
 mod window;
 mod writer;
 
+pub use commit_times::COMMIT_BOUNDS_MICROS;
 pub use config::{Config, Durability, Note};
 pub use cursor::Cursor;
 pub use disk::{Disk, DiskFile, LockError, LockGuard, RealDisk, lock_folder};

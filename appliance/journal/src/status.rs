@@ -75,4 +75,6 @@ pub struct Stats {
     pub segments_free: usize,
     /// How long the last commit took, from the start of its write.
     pub last_commit_micros: u64,
+    /// Commits by how long they took: below each of [`crate::COMMIT_BOUNDS_MICROS`], and longer.
+    pub commit_times: [u64; crate::COMMIT_BOUNDS_MICROS.len() + 1],
 }

@@ -224,8 +224,9 @@ impl Writer {
         health.commits.fetch_add(1, Ordering::Relaxed);
         health.records.fetch_add(u64::from(self.batch.count), Ordering::Relaxed);
         health.written_bytes.fetch_add(self.batch.bytes.len() as u64, Ordering::Relaxed);
-        if let Some(took) = self.started_at.map(|at| at.elapsed().as_micros()) {
-            let micros = u64::try_from(took).unwrap_or(u64::MAX);
+        if let Some(took) = self.started_at.map(|at| at.elapsed()) {
+            let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            health.commit_times.add(took);
             health.last_commit_micros.store(micros, Ordering::Relaxed);
         }
         if let Some(tail) = &self.tail {

@@ -116,6 +116,7 @@ pub(crate) struct Http {
     pub(crate) allow_plain_http: bool,
     pub(crate) tls_listen: String,
     pub(crate) hosts: Vec<String>,
+    pub(crate) web_folder: String,
 }
 
 /// What enters, and how fast.
@@ -270,6 +271,7 @@ impl Default for Http {
             allow_plain_http: false,
             tls_listen: String::new(),
             hosts: Vec::new(),
+            web_folder: String::new(),
         }
     }
 }

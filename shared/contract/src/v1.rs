@@ -22,7 +22,7 @@ pub use client::{Client, ClientsCreated, CreatedClient, NewClients};
 pub use error::{ErrorBody, ErrorCode, ErrorDetail, OAuthError};
 pub use issue::{Issue, Severity};
 pub use ledger::{ClientLedger, Counts, Ledger};
-pub use live::{FromClient, ToClient};
+pub use live::{FromClient, LiveFrame, LiveFrameKind, ToClient};
 pub use page::Page;
 pub use person::{NewPerson, Person, Role};
 pub use pipeline::{
@@ -35,7 +35,10 @@ pub use run::{
 pub use sample::{Bucket, LastValue, Range, Sample, SamplePage};
 pub use secret::{NewSecret, NewVariable, Secret, Variable};
 pub use session::{Claim, ClaimState, Identity, IdentityKind, Login, OAuthToken, Session};
-pub use system::{ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Overview, Version};
+pub use system::{
+    ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Measure, Measures, Overview,
+    Version,
+};
 pub use tag::{Kind, NewTag, Retention, Schema, Tag, TagChange, Workspace};
 pub use trial::{
     CaseReport, Difference, Effect, EffectKind, PortOutput, RehearsalEvent, RehearsalReport,

@@ -11,12 +11,14 @@
 )]
 
 pub mod appliance;
+pub mod browser;
 pub mod live;
 pub mod mount;
 pub mod mqtt;
 pub mod wait;
 
 pub use appliance::Appliance;
+pub use browser::Browser;
 pub use live::Live;
 pub use mount::Mount;
 pub use mqtt::{Answer, Device};

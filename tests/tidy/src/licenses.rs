@@ -18,6 +18,7 @@ const ALLOWED: &[&str] = &[
     "Zlib",
     "Unlicense",
     "CC0-1.0",
+    "BSL-1.0",
     "Unicode-3.0",
 ];
 

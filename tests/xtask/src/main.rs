@@ -26,6 +26,7 @@ mod setup;
 mod tally;
 mod test;
 mod toolchain;
+mod ui;
 mod windows;
 
 use std::process::ExitCode;
@@ -61,6 +62,8 @@ enum Task {
     Tidy,
     /// Measure: build appliance and lab in release and start a lab scenario
     Lab(lab::Options),
+    /// Build the web interface's bundle
+    Ui(ui::Options),
     /// Cross-compile the appliance for Windows and try it under Wine
     CheckWindows(windows::Options),
 }
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Task::Test(options) => test::test(&place, &options),
         Task::Tidy => test::tidy(&place),
         Task::Lab(options) => lab::lab(&place, &options),
+        Task::Ui(options) => ui::ui(&place, &options),
         Task::CheckWindows(options) => windows::check_windows(&place, &options),
     });
     match outcome {

@@ -1,4 +1,4 @@
-//! `cargo xtask run`: builds the appliance and becomes it.
+//! `cargo xtask run`: builds the appliance and its web interface, and becomes the appliance.
 //!
 //! On Unix this process is replaced by the appliance, so a Ctrl-C reaches it alone and the prompt
 //! returns when it has stopped; elsewhere it is started and waited for.
@@ -14,11 +14,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::place::Place;
-use crate::{process, setup};
+use crate::{process, setup, ui};
 
-/// Build the appliance (release) and start its demo: 20 simulated devices with 10 tags each, MQTT on
-/// 1883 and HTTP on 8080, loopback only. Ctrl-C stops it cleanly; the next start finds everything
-/// again.
+/// Build the appliance and its web interface (release) and start the demo: 20 simulated devices
+/// with 10 tags each, MQTT on 1883, HTTP and the web interface on 8080, loopback only. Ctrl-C stops it
+/// cleanly; the next start finds everything again.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cargo xtask run\n  cargo xtask run --data /srv/demo\n  \
     cargo xtask run --plain -- --config millrace.toml\n\nWhat follows -- goes to `millrace run`.")]
@@ -32,6 +32,9 @@ pub(crate) struct Options {
     /// Build for development: compiles sooner, runs slower
     #[arg(long)]
     dev: bool,
+    /// Do not build the web interface; one that was built before is still served
+    #[arg(long)]
+    without_ui: bool,
     /// Arguments for `millrace run`
     #[arg(last = true)]
     rest: Vec<OsString>,
@@ -40,8 +43,16 @@ pub(crate) struct Options {
 pub(crate) fn run(place: &Place, options: &Options) -> Result<()> {
     setup::need_compiler()?;
     let binary = build_service(place, !options.dev)?;
+    let bundle = if options.without_ui {
+        Some(ui::folder(place)).filter(|folder| folder.is_dir())
+    } else {
+        ui::build_if_possible(place, options.dev)?
+    };
     let mut millrace = Command::new(&binary);
     millrace.arg("run");
+    if let Some(folder) = bundle {
+        millrace.env("MILLRACE_HTTP_WEB_FOLDER", folder);
+    }
     let mut others = format!("'{}'", binary.display());
     if !options.plain {
         let data = options.data.clone().unwrap_or_else(|| place.demo_data());

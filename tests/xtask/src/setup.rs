@@ -31,7 +31,7 @@ pub(crate) struct Options {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Compiler {
-    /// wasm32-unknown-unknown: `test` then proves that the shared crates build for a browser
+    /// wasm32-unknown-unknown: for the studio, and for its tests in `test`
     Wasm,
     /// x86_64-pc-windows-gnu: what `check-windows` needs
     Windows,
@@ -74,6 +74,17 @@ const OPTIONAL: &[Thing] = &[
         programs: &["mosquitto"],
         package: "mosquitto",
         what_for: "`lab peers`, the comparison with another broker (stop its service: it takes port 1883)",
+    },
+    Thing {
+        programs: &["chromium", "google-chrome"],
+        package: "chromium",
+        what_for: "the studio's browser tests",
+    },
+    Thing { programs: &["chromedriver"], package: "chromium-driver", what_for: "the same" },
+    Thing {
+        programs: &["npm"],
+        package: "npm",
+        what_for: "the studio's charts and script editor (two JavaScript packages in its bundle)",
     },
     Thing {
         programs: &["promtool"],

@@ -17,7 +17,7 @@ use clap::Args;
 
 use crate::place::Place;
 use crate::tally::Tally;
-use crate::{process, setup, toolchain};
+use crate::{process, setup, toolchain, ui};
 
 /// The packages that only the second half of the steps compiles.
 const HEAVY: &[&str] =
@@ -120,6 +120,7 @@ impl Session<'_> {
         let selection: Vec<&str> = HEAVY.iter().flat_map(|package| ["-p", package]).collect();
         let build: Vec<&str> = ["build", "--locked"].into_iter().chain(selection.clone()).collect();
         self.cargo("build the appliance", &build);
+        self.bundle();
         let nextest = process::has("cargo-nextest");
         let binary = self.place.binary("debug", "millrace");
         self.tests("end to end", |cargo| {
@@ -152,6 +153,31 @@ impl Session<'_> {
             command.current_dir(self.place.root()).args(&words);
             command.args(["--cpus", "none", "--appliance"]).arg(appliance);
             self.step(name, &mut command);
+        }
+    }
+
+    /// The studio's bundle, which the browser tests of the next step then look at.
+    fn bundle(&mut self) {
+        let name = "the studio's bundle";
+        if !self.go_on() {
+            return;
+        }
+        match toolchain::find(self.place, toolchain::WASM) {
+            Ok(Some(compiler)) => {
+                println!("\n== {name}");
+                let started = Instant::now();
+                let built = ui::build(self.place, &compiler, false);
+                let outcome = self.judge(built.map(|_| true));
+                let took = started.elapsed();
+                self.steps.push(Step { name, outcome, took, tally: Tally::default() });
+            }
+            Ok(None) => self.skip(
+                name,
+                "no compiler for it here: `cargo xtask ui` makes one; the browser tests are \
+                 skipped too"
+                    .to_owned(),
+            ),
+            Err(error) => self.skip(name, format!("{error:#}")),
         }
     }
 

@@ -220,6 +220,15 @@ pub(crate) fn overview(overview: &backend::Overview, now: Timestamp) -> v1::Over
     }
 }
 
+/// A figure; one that JSON has no number for is left out.
+pub(crate) fn measure(measure: millrace_supervisor::Measure) -> Option<v1::Measure> {
+    measure.value.is_finite().then(|| v1::Measure {
+        name: measure.name.to_owned(),
+        label: measure.label.map(|(_, value)| value),
+        value: measure.value,
+    })
+}
+
 pub(crate) fn config_entry(entry: backend::ConfigEntry) -> v1::ConfigEntry {
     v1::ConfigEntry {
         key: entry.key,

@@ -2,42 +2,27 @@
 
 use crate::convert;
 use crate::error::{ApiError, Result};
-use crate::extract::{Caller, Peer, bearer};
+use crate::extract::{Caller, Params, Peer, bearer};
+use crate::limits::MEASURE_NAMES_MAX;
 use crate::openapi;
 use crate::state::Api;
+use crate::web;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use millrace_contract::v1;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-/// A page for whoever opens the address in a browser.
+/// The studio, for whoever opens the address in a browser; its other files and pages are no part
+/// of this API.
 #[utoipa::path(
     get, path = "/", tag = "system",
-    responses((status = 200, description = "What this is.", body = String, content_type = "text/html"))
+    responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
 )]
-pub(crate) async fn root(State(api): State<Api>) -> Response {
-    let page = format!(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Millrace</title>\
-         <h1>Millrace {version}</h1>\
-         <p>This is the HTTP API of a Millrace appliance. Its description is at \
-         <a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a>, its health at \
-         <a href=\"/health/ready\">/health/ready</a>, and the documentation in the folder docs \
-         of the source.</p>\
-         <p>There is no user interface here yet: the studio comes in a later version. Until then \
-         use the command line, <code>millrace help</code>.</p></html>",
-        version = escape(api.backend().version()),
-    );
-    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
-}
-
-/// Any other address.
-pub(crate) async fn nothing_here() -> ApiError {
-    ApiError::not_found("There is nothing at this address.")
+pub(crate) async fn root(State(api): State<Api>, headers: HeaderMap) -> Response {
+    web::root(&api, &headers).await
 }
 
 /// Whether the process answers.
@@ -97,6 +82,35 @@ pub(crate) async fn version(State(api): State<Api>) -> Json<v1::Version> {
 pub(crate) async fn overview(State(api): State<Api>, _caller: Caller) -> Json<v1::Overview> {
     let backend = api.backend();
     Json(convert::overview(&backend.overview(), backend.now()))
+}
+
+/// Which figures.
+#[derive(Deserialize, IntoParams)]
+pub(crate) struct MeasureQuery {
+    /// Their names with commas between them: `stored_values,engine_queue_pending`.
+    names: String,
+}
+
+/// Figures of `/metrics` by name, for whoever shows a few of them often.
+#[utoipa::path(
+    get, path = "/api/v1/measures", tag = "system", security(("bearer" = [])),
+    params(MeasureQuery),
+    responses((status = 200, description = "At this moment.", body = v1::Measures))
+)]
+pub(crate) async fn measures(
+    State(api): State<Api>,
+    _caller: Caller,
+    Params(query): Params<MeasureQuery>,
+) -> Result<Json<v1::Measures>> {
+    let names: Vec<&str> = query.names.split(',').map(str::trim).collect();
+    if names.len() > MEASURE_NAMES_MAX {
+        let message = format!("At most {MEASURE_NAMES_MAX} names at once.");
+        return Err(ApiError::bad_parameter("names", message));
+    }
+    let backend = api.backend();
+    let measures = backend.measures(&|name| names.contains(&name));
+    let items = measures.into_iter().filter_map(convert::measure).collect();
+    Ok(Json(v1::Measures { at: convert::time(backend.now()), items }))
 }
 
 /// The settings in force, without secrets.

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use millrace_api::backend::*;
 use millrace_api::{Fault, LiveSink};
 use millrace_model::*;
+use millrace_supervisor::Measure;
 use millrace_supervisor::issues::{IssueState, Severity};
 use parking_lot::Mutex;
 use std::net::IpAddr;
@@ -438,6 +439,15 @@ impl Backend for Fake {
 
     fn metrics_text(&self) -> String {
         "# TYPE millrace_tags gauge\nmillrace_tags 3\n".to_owned()
+    }
+
+    fn measures(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<Measure> {
+        let all = [
+            Measure::gauge("tags", "Topics", 3.0),
+            Measure::gauge("hidden", "Not a number", f64::NAN),
+            Measure::counter("refused_values", "Refused", 2).with_label("reason", "schema"),
+        ];
+        all.into_iter().filter(|measure| wanted(measure.name)).collect()
     }
 
     fn live(

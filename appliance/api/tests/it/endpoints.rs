@@ -17,7 +17,7 @@ fn names<'a>(page: &'a serde_json::Value, field: &str) -> Vec<&'a str> {
 async fn the_box_tells_what_it_is() {
     let server = Server::start().await;
     let root = Request::get("/").send(server.address).await.expect(200);
-    assert!(root.text().contains("no user interface here yet"));
+    assert!(root.text().contains("no web interface"));
     let version = Request::get("/api/v1/version").send(server.address).await.expect(200);
     let expected = json!({"product": "millrace", "version": "0.1.0", "api": "v1"});
     assert_eq!(version.value(), expected);
@@ -27,6 +27,16 @@ async fn the_box_tells_what_it_is() {
     assert_eq!(overview["now"], NOW);
     assert_eq!(overview["received_per_s"], 200.0);
     assert!(overview.get("stored_per_s").is_none(), "what is not measured is absent");
+    let target = "/api/v1/measures?names=tags,refused_values,hidden,unknown";
+    let measures = server.get("viewer", target).await.expect(200).value();
+    let expected = json!([
+        {"name": "tags", "value": 3.0},
+        {"name": "refused_values", "label": "schema", "value": 2.0},
+    ]);
+    assert_eq!((&measures["at"], &measures["items"]), (&json!(NOW), &expected));
+    let many = format!("/api/v1/measures?names={}", ",".repeat(100));
+    let answer = server.get("viewer", &many).await;
+    answer.expect_error(400, "bad_request", Some("names"));
     let config = server.get("viewer", "/api/v1/config").await.expect(200).value();
     assert_eq!(config["items"][0]["key"], "broker.receive_maximum");
 }

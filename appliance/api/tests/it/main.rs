@@ -25,3 +25,5 @@ mod roles;
 mod server;
 #[cfg(test)]
 mod tls;
+#[cfg(test)]
+mod web;

@@ -15,7 +15,7 @@ use millrace_journal::AppendError;
 use millrace_model::{
     ApiClient, Definition, Filter, Person, Tag, TagId, Timestamp, Workspace, WorkspaceNumber,
 };
-use millrace_supervisor::IssueState;
+use millrace_supervisor::{IssueState, Measure};
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -216,6 +216,10 @@ impl Backend for Answers {
 
     fn metrics_text(&self) -> String {
         self.0.metrics.render()
+    }
+
+    fn measures(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<Measure> {
+        self.0.metrics.read().into_iter().filter(|measure| wanted(measure.name)).collect()
     }
 
     fn live(

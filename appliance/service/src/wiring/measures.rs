@@ -1,6 +1,7 @@
 //! The figures at `/metrics`, read from each part's own counters when asked.
 
 use super::state::Shared;
+use millrace_journal::COMMIT_BOUNDS_MICROS;
 use millrace_model::Reason;
 use millrace_supervisor::Measure;
 use std::sync::{Arc, Weak};
@@ -15,6 +16,7 @@ pub(super) fn register(shared: &Arc<Shared>) {
             journal(&shared, out);
             broker(&shared, out);
             history(&shared, out);
+            machine(&shared, out);
             super::pipelines::measures(&shared, out);
         }
     });
@@ -53,6 +55,16 @@ fn journal(shared: &Shared, out: &mut Vec<Measure>) {
     out.push(Measure::gauge("journal_degraded", "1 while nothing can be committed", degraded));
     let seconds = stats.last_commit_micros as f64 / 1e6;
     out.push(Measure::gauge("journal_last_commit_seconds", "Time of the last commit", seconds));
+    let segment_bytes = shared.loaded.config.journal.segment_mib << 20;
+    let bytes = (stats.segments_live + stats.segments_free) as u64 * segment_bytes;
+    out.push(Measure::gauge("journal_bytes", "Bytes of the journal on disk", bytes as f64));
+    let mut sum = 0;
+    let bounds = COMMIT_BOUNDS_MICROS.into_iter().map(|micros| (micros as f64 / 1e6).to_string());
+    for (bound, count) in bounds.chain(["+Inf".to_owned()]).zip(stats.commit_times) {
+        sum += count;
+        let text = "Commits that took less than so many seconds, by bound";
+        out.push(Measure::counter("journal_commit_times", text, sum).with_label("below", bound));
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "gauges are doubles")]
@@ -62,8 +74,42 @@ fn broker(shared: &Shared, out: &mut Vec<Measure>) {
     out.push(Measure::gauge("mqtt_connections", "MQTT connections", stats.connected as f64));
     let text = "Messages dropped for slow live subscribers";
     out.push(Measure::counter("mqtt_dropped_messages", text, stats.dropped));
+    let refused = stats.refused_connects.iter().sum();
+    let text = "MQTT connections that were refused";
+    out.push(Measure::counter("mqtt_refused_connections", text, refused));
+    let text = "Times that a live subscriber's queue began to overflow";
+    out.push(Measure::counter("mqtt_slow_subscribers", text, stats.slow));
     let text = "Messages delivered to live subscribers";
     out.push(Measure::counter("mqtt_delivered_messages", text, stats.deliveries));
+}
+
+/// The process and its disk; what a system does not tell is left out.
+#[expect(clippy::cast_precision_loss, reason = "gauges are doubles")]
+fn machine(shared: &Shared, out: &mut Vec<Measure>) {
+    if let Some(bytes) = resident_bytes() {
+        let text = "Memory of the process that is in use";
+        out.push(Measure::gauge("process_resident_bytes", text, bytes as f64));
+    }
+    if let Ok(used) = cpu_time::ProcessTime::try_now() {
+        let text = "CPU time of the process";
+        let value = used.as_duration().as_secs_f64();
+        out.push(Measure { value, ..Measure::counter("process_cpu_seconds", text, 0) });
+    }
+    let folder = &shared.loaded.config.data_dir;
+    if let (Ok(available), Ok(total)) = (fs4::available_space(folder), fs4::total_space(folder)) {
+        let text = "Bytes that the disk of the data folder has left";
+        out.push(Measure::gauge("disk_available_bytes", text, available as f64));
+        let text = "Bytes of the disk of the data folder";
+        out.push(Measure::gauge("disk_total_bytes", text, total as f64));
+    }
+}
+
+/// On Linux, as the kernel counts it.
+fn resident_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kib << 10)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "gauges are doubles")]

@@ -10,6 +10,7 @@ use millrace_broker::{self as broker, Broker, DisconnectReason};
 use millrace_journal::{Disk as _, RealDisk};
 use millrace_supervisor::{Issue, Severity, spawn};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -41,7 +42,11 @@ pub(super) async fn start(shared: &Arc<Shared>) -> anyhow::Result<(Arc<Broker>, 
     let tls_config = certificate.as_ref().map(|certificate| Arc::clone(&certificate.config));
     let broker = start_broker(shared, tls_config.clone()).await?;
     let answers = Arc::new(Answers(Arc::clone(shared)));
-    let settings = Settings { hosts: config.http.hosts.clone(), ..Settings::loopback() };
+    let settings = Settings {
+        hosts: config.http.hosts.clone(),
+        web_folder: web_folder(&config.http.web_folder),
+        ..Settings::loopback()
+    };
     let router = millrace_api::router(answers, settings);
     let mut tasks = Vec::new();
     let mut bind = async |text: &str, tls| -> anyhow::Result<SocketAddr> {
@@ -70,6 +75,15 @@ pub(super) async fn start(shared: &Arc<Shared>) -> anyhow::Result<(Arc<Broker>, 
     let mqtts = broker.local_addr_tls();
     let fingerprint = certificate.map(|certificate| certificate.fingerprint);
     Ok((broker, Listeners { mqtt, mqtts, http, https, fingerprint, tasks }))
+}
+
+/// Where the web interface lies: as configured, else beside the program.
+fn web_folder(configured: &str) -> Option<PathBuf> {
+    if configured.is_empty() {
+        let program = std::env::current_exe().ok()?;
+        return Some(program.parent()?.join("web"));
+    }
+    Some(PathBuf::from(configured))
 }
 
 fn address(text: &str) -> anyhow::Result<SocketAddr> {

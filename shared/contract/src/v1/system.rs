@@ -81,6 +81,27 @@ pub struct Overview {
     pub history_bytes: Option<u64>,
 }
 
+/// Figures of `/metrics` that were asked for by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Measures {
+    /// The box's clock.
+    pub at: String,
+    /// The figures; names that this version does not have are left out.
+    pub items: Vec<Measure>,
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Measure {
+    /// Its name, without `millrace_` in front and without `_total` at the end.
+    pub name: String,
+    /// The value of its label, if it has one: a lane, a reason, a pipeline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The figure. What grows only does so until the appliance is started anew.
+    pub value: f64,
+}
+
 /// One setting as it is in force; secrets are left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ConfigEntry {

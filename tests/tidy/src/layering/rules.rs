@@ -51,6 +51,9 @@ const RUNS: &str = "millrace-runs";
 const API: &str = "millrace-api";
 const SERVICE: &str = "millrace-service";
 const EDITOR: &str = "millrace-editor";
+const KIT: &str = "millrace-kit";
+const APP: &str = "millrace-app";
+const BUNDLER: &str = "millrace-bundler";
 const LAB: &str = "millrace-lab";
 const HARNESS: &str = "millrace-harness";
 
@@ -88,6 +91,10 @@ pub(super) const RULES: Rules = Rules {
                 HISTORIAN, API, FLOW, SIZING, ENGINE, QUICKJS, ACTIONS, RUNS,
             ],
         },
+        Crate { name: KIT, tier: 1, may_use: &[] },
+        Crate { name: APP, tier: 4, may_use: &[MODEL, FLOW, SIZING, CONTRACT, EDITOR, KIT] },
+        // It knows the app by its files alone.
+        Crate { name: BUNDLER, tier: 0, may_use: &[] },
         // They see the appliance as a black box.
         Crate { name: LAB, tier: 4, may_use: &[MODEL, FLOW, CONTRACT, CLIENT] },
         Crate { name: HARNESS, tier: 4, may_use: &[MODEL, FLOW, CONTRACT, CLIENT] },
@@ -111,8 +118,12 @@ pub(super) const RULES: Rules = Rules {
         ("tower-http", &[API]),
         ("hyper-util", &[API]),
         ("rcgen", &[API]),
+        ("leptos", &[KIT, APP]),
+        ("leptos_router", &[APP]),
+        ("gloo-net", &[APP]),
+        ("wasm-bindgen-cli-support", &[BUNDLER]),
         ("argon2", &[ACCESS]),
-        ("blake3", &[ACCESS]),
+        ("blake3", &[ACCESS, BUNDLER]),
         ("reqwest", &[CLIENT, HARNESS]),
         ("rumqttc", &[SERVICE, ACTIONS]),
         ("toml", &[SERVICE]),
@@ -135,9 +146,11 @@ pub(super) const RULES: Rules = Rules {
         (BROKER, &["rusqlite", "parquet", "axum"]),
         (HISTORIAN, &["rusqlite", "axum", "rustls"]),
         (CATALOG, &["parquet", "axum", "rustls"]),
-        ("millrace-xtask", &["tokio", "serde"]),
+        (KIT, &["reqwest", "hyper", "rustls", "rusqlite", "parquet"]),
+        (APP, &["reqwest", "hyper", "rustls", "rusqlite", "parquet"]),
+        ("millrace-xtask", &["tokio", "serde", "wasm-bindgen-cli-support"]),
     ],
-    heavy: &[SERVICE, CLIENT, LAB, HARNESS, ACTIONS, QUICKJS],
+    heavy: &[SERVICE, CLIENT, LAB, HARNESS, ACTIONS, QUICKJS, KIT, APP, BUNDLER],
     heavy_engines: &[
         "libduckdb-sys",
         "tauri",

@@ -1,0 +1,92 @@
+//! What every test begins with: an appliance that serves the studio, and a window that shows it.
+
+use anyhow::Context as _;
+use millrace_harness::{Appliance, Browser, browser};
+
+pub(crate) const PASSWORD: &str = "correct horse battery";
+
+/// An appliance and a window.
+pub(crate) struct Scene {
+    pub(crate) appliance: Appliance,
+    pub(crate) browser: Browser,
+    settings: Vec<String>,
+}
+
+impl Scene {
+    /// Opens the studio of a new appliance; `None` where that cannot be done.
+    pub(crate) fn open(settings: &[&str]) -> anyhow::Result<Option<Self>> {
+        let Some(bundle) = browser::bundle()? else {
+            println!("skipped: there is no bundle; `cargo xtask ui` builds it");
+            return Ok(None);
+        };
+        let Some(browser) = Browser::open(1440, 960)? else {
+            println!("skipped: there is no chromium with chromedriver here");
+            return Ok(None);
+        };
+        let folder = format!("http.web_folder = '{}'", bundle.display());
+        let settings: Vec<String> =
+            settings.iter().map(|line| (*line).to_owned()).chain([folder]).collect();
+        let lines: Vec<&str> = settings.iter().map(String::as_str).collect();
+        let appliance = Appliance::start(&lines)?;
+        let scene = Self { appliance, browser, settings };
+        scene.browser.go(&scene.address("/")?)?;
+        Ok(Some(scene))
+    }
+
+    /// The address of a page.
+    pub(crate) fn address(&self, path: &str) -> anyhow::Result<String> {
+        Ok(format!("http://{}{path}", self.appliance.http_address()?))
+    }
+
+    /// Claims the new appliance as anna, by hand; the overview is shown after it.
+    pub(crate) fn claim(&self) -> anyhow::Result<()> {
+        let said = self.appliance.said();
+        let code = said.split("claim  ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let code = code.with_context(|| format!("a claim code in: {said}"))?;
+        let browser = &self.browser;
+        browser.until_text("h1", |title| title == "Claim this appliance")?;
+        for (number, text) in [code, "anna", PASSWORD, PASSWORD].iter().enumerate() {
+            browser.fill(&format!(".form > .field:nth-of-type({}) input", number + 1), text)?;
+        }
+        browser.click("button[type=submit]")?;
+        browser.until_text("h1", |title| title == "Overview").map(drop)
+    }
+
+    /// Stops the appliance, waits for what the page says, and starts it again where it was.
+    pub(crate) fn away(&mut self, meanwhile: impl FnOnce(&Browser)) -> anyhow::Result<()> {
+        let listen = format!("http.listen = \"{}\"", self.appliance.http_address()?);
+        self.appliance.stop()?;
+        meanwhile(&self.browser);
+        let lines = self.settings.iter().map(String::as_str).chain([listen.as_str()]);
+        self.appliance.configure(&lines.collect::<Vec<_>>())?;
+        self.appliance.start_again()
+    }
+
+    /// Fails when the page has complained on its console.
+    pub(crate) fn expect_quiet_console(&self) -> anyhow::Result<()> {
+        let errors = self.browser.console_errors()?;
+        anyhow::ensure!(errors.is_empty(), "the page complained: {errors:#?}");
+        Ok(())
+    }
+}
+
+/// Serious faults of the page for people who hear it or use keys alone, as axe-core finds them;
+/// none where it is not installed (`cargo xtask ui` does that, with npm).
+pub(crate) fn axe(browser: &Browser) -> anyhow::Result<Vec<String>> {
+    let file = browser::build_folder()?.join("islands/node_modules/axe-core/axe.min.js");
+    let Ok(axe) = std::fs::read_to_string(&file) else {
+        println!("half skipped: there is no {}", file.display());
+        return Ok(Vec::new());
+    };
+    browser.run(&axe)?;
+    let found = browser.run_later(
+        "const done = arguments[arguments.length - 1];
+         axe.run(document, { resultTypes: ['violations'] }).then(
+           found => done(found.violations
+             .filter(one => ['serious', 'critical'].includes(one.impact))
+             .map(one => one.id + ': ' + one.help + ': ' + one.nodes.map(node => node.target.join(' ')).join(', '))),
+           fault => done(['axe: ' + fault]));",
+    )?;
+    let found = found.as_array().context("a list of violations")?;
+    Ok(found.iter().filter_map(|one| one.as_str().map(str::to_owned)).collect())
+}

@@ -1,0 +1,58 @@
+//! The overview.
+
+super::messages! {
+    TITLE: "Overview", "Überblick";
+    ISSUES: "Issues", "Störungen";
+    ISSUES_COUNT: "{n} open", "{n} offen";
+    NO_ISSUES: "Nothing is wrong.", "Es liegt nichts vor.";
+    CRITICAL: "Critical", "Kritisch";
+    WARNING: "Warning", "Warnung";
+    NOTICE: "Notice", "Hinweis";
+    ACKNOWLEDGE: "Acknowledge", "Zur Kenntnis nehmen";
+    ACKNOWLEDGED_BY: "Acknowledged by {who}", "Zur Kenntnis genommen von {who}";
+    NEEDS_ENGINEER: "This needs the role engineer.", "Dafür braucht es die Rolle Ingenieur.";
+    NOT_MEASURED: "Not measured yet, or not by this version.", "Noch nicht gemessen, oder nicht von dieser Version.";
+    INGEST: "Ingest", "Aufnahme";
+    RECEIVED: "Received", "Empfangen";
+    STORED: "Stored", "Gespeichert";
+    REFUSED: "Refused", "Abgewiesen";
+    REDELIVERED: "Redelivered", "Nochmals geliefert";
+    INTERRUPTED: "Interrupted", "Unterbrochen";
+    IN_FLIGHT: "In flight", "Unterwegs";
+    COMMIT: "Commit, p99 below", "Sicherung, p99 unter";
+    QUEUED: "Waiting to be committed", "Wartet auf Sicherung";
+    CONNECTED: "Clients connected", "Clients verbunden";
+    TURNED_AWAY: "Connections refused", "Verbindungen abgewiesen";
+    SLOWED: "Slow subscribers, in all", "Langsame Abonnenten, bisher";
+    TAGS: "Topics", "Topics";
+    LEDGER: "Ledger: what became of every value", "Hauptbuch: was aus jedem Wert wurde";
+    BALANCED: "adds up", "geht auf";
+    NOT_BALANCED: "Does not add up", "Geht nicht auf";
+    RUNS: "Runs by lane", "Läufe je Spur";
+    LANE: "Lane", "Spur";
+    LANE_HIGH: "High", "Hoch";
+    LANE_NORMAL: "Normal", "Normal";
+    LANE_LOW: "Low", "Niedrig";
+    WAITING: "Waiting", "Warten";
+    COMPUTING: "Computing", "Rechnen";
+    TAKEN: "Begun", "Begonnen";
+    MEAN_WAIT: "Mean wait", "Mittlere Wartezeit";
+    PARKED: "Waiting for a time or an answer", "Warten auf Zeit oder Antwort";
+    SHED: "Dropped at the queue's limits", "An Grenzen der Schlange verworfen";
+    FAILED: "Failed", "Gescheitert";
+    HEAVIEST: "Heaviest pipelines", "Schwerste Pipelines";
+    CPU: "CPU", "CPU";
+    CPU_USED: "Used by the appliance (100 % = one core)", "Vom Gerät benutzt (100 % = ein Kern)";
+    CPU_DELAY: "Wait for a core, p99", "Warten auf einen Kern, p99";
+    CPU_PRESSURE: "Time with work waiting", "Zeit mit wartender Arbeit";
+    CPU_THROTTLED: "Held back by a quota", "Durch Kontingent gebremst";
+    STARVED: "Starved of CPU", "Zu wenig CPU";
+    MEMORY_AND_DISK: "Memory and disk", "Speicher und Platte";
+    MEMORY: "Memory of the appliance", "Arbeitsspeicher des Geräts";
+    MEMTABLE: "Of it values not in a part yet", "Davon Werte, die noch in keinem Teil sind";
+    JOURNAL: "Journal", "Journal";
+    HISTORY: "History", "Historie";
+    DISK: "Disk used", "Platte belegt";
+    DISK_AVAILABLE: "Disk free", "Platte frei";
+    DISK_USED: "{percent} % of the disk are used", "{percent} % der Platte sind belegt";
+}
