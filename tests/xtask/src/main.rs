@@ -23,6 +23,7 @@ mod place;
 mod process;
 mod run;
 mod setup;
+mod studio;
 mod tally;
 mod test;
 mod toolchain;
@@ -56,6 +57,8 @@ enum Task {
     Setup(setup::Options),
     /// Build the appliance and start it with simulated devices
     Run(run::Options),
+    /// Build the pages and the desktop program, and start it
+    Studio(studio::Options),
     /// Check everything: format, house rules, lints, tests, then the real binary end to end
     Test(test::Options),
     /// Hold the house rules (a part of `test`)
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
     let outcome = Place::find().and_then(|place| match cli.command {
         Task::Setup(options) => setup::setup(&place, &options),
         Task::Run(options) => run::run(&place, &options),
+        Task::Studio(options) => studio::studio(&place, &options),
         Task::Test(options) => test::test(&place, &options),
         Task::Tidy => test::tidy(&place),
         Task::Lab(options) => lab::lab(&place, &options),

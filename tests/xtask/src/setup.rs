@@ -13,7 +13,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
 use crate::place::Place;
-use crate::{process, toolchain};
+use crate::{process, studio, toolchain};
 
 /// Look whether this machine has what is needed, and say exactly what is missing and for what.
 /// A Rust tool chain and a C compiler are enough for `run` and `test`.
@@ -92,6 +92,26 @@ const OPTIONAL: &[Thing] = &[
         what_for: "the test that /metrics is clean",
     },
     Thing {
+        programs: &["WebKitWebDriver"],
+        package: "webkit2gtk-driver",
+        what_for: "the test of the desktop program's window",
+    },
+    Thing {
+        programs: &["Xvfb"],
+        package: "xvfb",
+        what_for: "the same: a display that nobody sees",
+    },
+    Thing {
+        programs: &["gnome-keyring-daemon"],
+        package: "gnome-keyring",
+        what_for: "the same: a keyring",
+    },
+    Thing {
+        programs: &["dbus-daemon"],
+        package: "dbus",
+        what_for: "the same: the keyring's message bus",
+    },
+    Thing {
         programs: &["x86_64-w64-mingw32-gcc-posix", "x86_64-w64-mingw32-gcc"],
         package: "gcc-mingw-w64-x86-64-posix",
         what_for: "`check-windows`, cross-compiling",
@@ -138,6 +158,10 @@ pub(crate) fn setup(place: &Place, options: &Options) -> Result<()> {
                 wanted.push(thing.package);
             }
         }
+    }
+    for package in studio::missing() {
+        println!("  missing  {package:28} `studio`: the desktop program's window");
+        wanted.push(package);
     }
     println!("Build folder: {}", place.target().display());
     if options.install {

@@ -17,11 +17,17 @@ use clap::Args;
 
 use crate::place::Place;
 use crate::tally::Tally;
-use crate::{process, setup, toolchain, ui};
+use crate::{process, setup, studio, toolchain, ui};
 
 /// The packages that only the second half of the steps compiles.
-const HEAVY: &[&str] =
-    &["millrace-service", "millrace-client", "millrace-lab", "millrace-harness", "millrace-xtask"];
+const HEAVY: &[&str] = &[
+    "millrace-service",
+    "millrace-client",
+    "millrace-lab",
+    "millrace-harness",
+    "millrace-studio-core",
+    "millrace-xtask",
+];
 /// Short runs of the lab, small enough for a development build on a busy machine.
 const LAB_RUNS: &[(&str, &str)] = &[
     ("lab: kill", "kill --rounds 2 --devices 100 --rate 1000 --pipelines 5"),
@@ -101,8 +107,10 @@ impl Session<'_> {
     fn cheap(&mut self) {
         self.cargo("format", &["fmt", "--all", "--check"]);
         self.tidy();
-        let lints = ["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        self.cargo("lints", &lints);
+        // The desktop program needs its pages and WebKitGTK: it has a step of its own.
+        let lints = ["clippy", "--locked", "--workspace", "--exclude", "millrace-studio"];
+        let strict = ["--all-targets", "--", "-D", "warnings"];
+        self.cargo("lints", &[lints.as_slice(), &strict].concat());
         // The house rules ran already; `cargo test` cannot leave them out and runs them again.
         let nextest = process::has("cargo-nextest");
         self.tests("light tests", |cargo| {
@@ -133,6 +141,46 @@ impl Session<'_> {
         });
         self.lab_smoke(&binary);
         self.browser();
+        self.desktop();
+    }
+
+    /// The desktop program: lints, its own tests, and its window under a virtual display.
+    fn desktop(&mut self) {
+        let name = "desktop program";
+        if !self.go_on() {
+            return;
+        }
+        let missing = studio::missing();
+        if !missing.is_empty() {
+            let packages = missing.join(" ");
+            return self.skip(name, format!("packages that its window needs: {packages}"));
+        }
+        let Some(bundle) = studio::bundle_if_built(self.place) else {
+            return self.skip(name, "its pages are not built: `cargo xtask ui`".to_owned());
+        };
+        let package = ["--locked", "-p", "millrace-studio"];
+        let mut clippy = self.place.cargo();
+        clippy.arg("clippy").args(package).args(["--all-targets", "--", "-D", "warnings"]);
+        self.step("desktop program: lints", clippy.env("STUDIO_BUNDLE", &bundle));
+        let mut build = self.place.cargo();
+        self.step(name, build.arg("build").args(package).env("STUDIO_BUNDLE", &bundle));
+        let window = "desktop program: window";
+        let missing = studio::missing_for_tests();
+        if !missing.is_empty() {
+            return self.skip(window, format!("packages that are not here: {}", missing.join(" ")));
+        }
+        self.tests(window, |cargo| {
+            cargo.args([
+                "test",
+                "--locked",
+                "-p",
+                "millrace-studio",
+                "-p",
+                "millrace-studio-harness",
+            ]);
+            cargo.args(["--no-fail-fast", "--", "--test-threads=1", "--nocapture"]);
+            cargo.env("STUDIO_BUNDLE", &bundle);
+        });
     }
 
     /// A short run of the lab: is anything lost? No speed is looked at.

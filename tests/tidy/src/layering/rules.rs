@@ -54,8 +54,11 @@ const EDITOR: &str = "millrace-editor";
 const KIT: &str = "millrace-kit";
 const APP: &str = "millrace-app";
 const BUNDLER: &str = "millrace-bundler";
+const STUDIO_CORE: &str = "millrace-studio-core";
+const STUDIO: &str = "millrace-studio";
 const LAB: &str = "millrace-lab";
 const HARNESS: &str = "millrace-harness";
+const STUDIO_HARNESS: &str = "millrace-studio-harness";
 
 /// Runtimes, sockets, files: not in what also builds for a browser.
 const NOT_IN_SHARED: &[&str] =
@@ -95,9 +98,13 @@ pub(super) const RULES: Rules = Rules {
         Crate { name: APP, tier: 4, may_use: &[MODEL, FLOW, SIZING, CONTRACT, EDITOR, KIT] },
         // It knows the app by its files alone.
         Crate { name: BUNDLER, tier: 0, may_use: &[] },
+        Crate { name: STUDIO_CORE, tier: 4, may_use: &[FLOW, CONTRACT] },
+        Crate { name: STUDIO, tier: 5, may_use: &[STUDIO_CORE] },
         // They see the appliance as a black box.
         Crate { name: LAB, tier: 4, may_use: &[MODEL, FLOW, CONTRACT, CLIENT] },
         Crate { name: HARNESS, tier: 4, may_use: &[MODEL, FLOW, CONTRACT, CLIENT] },
+        // It sees both programs from outside.
+        Crate { name: STUDIO_HARNESS, tier: 5, may_use: &[HARNESS] },
         // It throws bytes at the parsers themselves.
         Crate {
             name: "millrace-fuzz",
@@ -116,7 +123,13 @@ pub(super) const RULES: Rules = Rules {
         ("zstd", &[HISTORIAN]),
         ("axum", &[API]),
         ("tower-http", &[API]),
-        ("hyper-util", &[API]),
+        ("hyper-util", &[API, STUDIO_CORE]),
+        ("tauri", &[STUDIO]),
+        ("tauri-build", &[STUDIO]),
+        ("keyring-core", &[STUDIO]),
+        ("dbus-secret-service-keyring-store", &[STUDIO]),
+        ("windows-native-keyring-store", &[STUDIO]),
+        ("mdns-sd", &[STUDIO_CORE, SERVICE]),
         ("rcgen", &[API]),
         ("leptos", &[KIT, APP]),
         ("leptos_router", &[APP]),
@@ -124,12 +137,12 @@ pub(super) const RULES: Rules = Rules {
         ("wasm-bindgen-cli-support", &[BUNDLER]),
         ("argon2", &[ACCESS]),
         ("blake3", &[ACCESS, BUNDLER]),
-        ("reqwest", &[CLIENT, HARNESS]),
+        ("reqwest", &[CLIENT, HARNESS, STUDIO_HARNESS]),
         ("rumqttc", &[SERVICE, ACTIONS]),
         ("toml", &[SERVICE]),
         ("clap", &[SERVICE, LAB, "millrace-xtask"]),
-        ("tracing-subscriber", &[SERVICE]),
-        ("tracing-appender", &[SERVICE]),
+        ("tracing-subscriber", &[SERVICE, STUDIO]),
+        ("tracing-appender", &[SERVICE, STUDIO]),
         ("rustix", &[JOURNAL, LAB, QUICKJS]),
         ("signal-hook", &[LAB]),
     ],
@@ -141,6 +154,7 @@ pub(super) const RULES: Rules = Rules {
         (EDITOR, &["leptos", "web-sys", "js-sys", "wasm-bindgen"]),
         (ENGINE, &["rquickjs", "reqwest", "sqlx", "rusqlite", "axum"]),
         (CONTRACT, NOT_IN_SHARED),
+        (STUDIO_CORE, &["tauri", "keyring-core", "openssl-sys", "aws-lc-sys", "reqwest"]),
         (JOURNAL, &["tokio", "serde_json"]),
         (ADMISSION, &["rusqlite", "parquet", "axum", "rustls"]),
         (BROKER, &["rusqlite", "parquet", "axum"]),
@@ -150,7 +164,20 @@ pub(super) const RULES: Rules = Rules {
         (APP, &["reqwest", "hyper", "rustls", "rusqlite", "parquet"]),
         ("millrace-xtask", &["tokio", "serde", "wasm-bindgen-cli-support"]),
     ],
-    heavy: &[SERVICE, CLIENT, LAB, HARNESS, ACTIONS, QUICKJS, KIT, APP, BUNDLER],
+    heavy: &[
+        SERVICE,
+        CLIENT,
+        LAB,
+        HARNESS,
+        ACTIONS,
+        QUICKJS,
+        KIT,
+        APP,
+        BUNDLER,
+        STUDIO_CORE,
+        STUDIO,
+        STUDIO_HARNESS,
+    ],
     heavy_engines: &[
         "libduckdb-sys",
         "tauri",

@@ -1,0 +1,7 @@
+//! The window of the desktop program, driven as a person would, against the real appliance.
+
+// The attribute tells clippy that these modules are tests; an integration test is nothing else.
+#[cfg(test)]
+mod plant;
+#[cfg(test)]
+mod window;
