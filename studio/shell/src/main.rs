@@ -3,12 +3,13 @@
 //! Windows, a menu, the system's keyring and log files around `millrace-studio-core`, which decides
 //! everything. The pages are inside of the program; what they may do is one command.
 //!
-//! **Invariants**: a page reaches network, disk and keyring only through [`call`]; nothing but this
+//! **Invariants**: a page reaches network, disk and keyring only through [`command::call`]; nothing but this
 //! crate names tauri or a keyring; one program per folder of state, and a second start hands its
 //! files to the first.
 #![cfg_attr(windows, windows_subsystem = "windows")]
 
 mod bundle;
+mod command;
 mod handover;
 mod keyring;
 mod logging;
@@ -18,14 +19,13 @@ mod window;
 
 use anyhow::Context as _;
 use millrace_studio_core::{
-    Answer, Call, Fault, Folders, LocalNetwork, MemoryVault, Studio, StudioParts, SystemClock,
-    Vault,
+    Folders, LocalNetwork, MemoryVault, Studio, StudioParts, SystemClock, Vault,
 };
 use options::Options;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
-use tauri::{Manager as _, RunEvent, State, WebviewWindow, WindowEvent};
+use tauri::{Context, Manager as _, RunEvent, WindowEvent};
 
 fn main() -> ExitCode {
     match run() {
@@ -48,14 +48,14 @@ fn run() -> anyhow::Result<()> {
         return Ok(());
     }
     let studio = open(&options)?;
-    let mut context = tauri::generate_context!();
+    let mut context = context();
     context.set_assets(Box::new(bundle::Bundle));
     let files = options.files;
     let state = options.folder;
     let app = tauri::Builder::default()
         .manage(studio.clone())
         .manage(window::Zoom::default())
-        .invoke_handler(tauri::generate_handler![call])
+        .invoke_handler(tauri::generate_handler![command::call])
         .menu(menu::build)
         .on_menu_event(|app, event| menu::chosen(app, event.id().as_ref()))
         .on_window_event(|window, event| {
@@ -104,12 +104,8 @@ fn open(options: &Options) -> anyhow::Result<Studio> {
     studio.with_context(|| format!("open {}", options.folder.display()))
 }
 
-/// The one command: a page asks, the studio answers.
-#[tauri::command]
-async fn call(
-    window: WebviewWindow,
-    studio: State<'_, Studio>,
-    call: Call,
-) -> Result<Answer, Fault> {
-    studio.call(window.label(), call).await
+/// What the build put into the program: permissions, policy, icon.
+#[expect(clippy::exit, reason = "inside of the framework's macro")]
+fn context() -> Context {
+    tauri::generate_context!()
 }
