@@ -3,9 +3,9 @@
 //! Windows, a menu, the system's keyring and log files around `millrace-studio-core`, which decides
 //! everything. The pages are inside of the program; what they may do is one command.
 //!
-//! **Invariants**: a page reaches network, disk and keyring only through [`command::call`]; nothing but this
-//! crate names tauri or a keyring; one program per folder of state, and a second start hands its
-//! files to the first.
+//! **Invariants**: a page reaches network, disk and keyring only through [`command::call`]; nothing
+//! but this crate names tauri or a keyring; one program per folder of state, and a second start
+//! hands its files to the first.
 #![cfg_attr(windows, windows_subsystem = "windows")]
 
 mod bundle;

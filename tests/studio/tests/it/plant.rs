@@ -40,7 +40,7 @@ impl Plant {
         let path = "/api/v1/workspaces/main/pipelines/scale";
         let body = json!({"document": document});
         let (status, said) = self.appliance.send_json("PUT", path, None, &body)?;
-        assert_eq!(status, 200, "{said}");
+        assert_eq!(status, 201, "{said}");
         Ok(())
     }
 }
@@ -48,7 +48,7 @@ impl Plant {
 pub(crate) fn document(factor: u32) -> Value {
     json!({"millrace": 1, "name": "scale", "steps": {
         "in": {"kind": "uns.subscribe", "fields": {"filters": ["press/raw"]}},
-        "calc": {"kind": "map", "fields": {"output": format!("{{{{ $input.value * {factor} }}}}")}},
-        "out": {"kind": "uns.publish", "fields": {"path": "press/scaled", "value": "{{ $input }}"}}},
+        "calc": {"kind": "map", "fields": {"output": format!("{{{{ $trigger.value * {factor} }}}}")}},
+        "out": {"kind": "uns.publish", "fields": {"path": "press/scaled", "value": "{{ $step.calc }}"}}},
         "wires": [{"from": "in", "to": "calc"}, {"from": "calc", "to": "out"}]})
 }
