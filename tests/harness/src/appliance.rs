@@ -122,9 +122,11 @@ impl Appliance {
             command = limited;
         }
         let log = std::fs::File::create(self.log()).context("make a file for what it says")?;
+        let announced = std::fs::File::create(self.folder.path().join("stdout.log"))
+            .context("make a file for what it announces")?;
         let child = command
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(announced)
             .stderr(log)
             .spawn()
             .context("start millrace run")?;
@@ -153,6 +155,12 @@ impl Appliance {
     #[must_use]
     pub fn said(&self) -> String {
         std::fs::read_to_string(self.log()).unwrap_or_default()
+    }
+
+    /// What it has announced on standard output since its start: addresses, the claim code.
+    #[must_use]
+    pub fn announced(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("stdout.log")).unwrap_or_default()
     }
 
     fn log(&self) -> PathBuf {

@@ -57,7 +57,7 @@ impl Browser {
         let lines = BufReader::new(driver.stdout.take().context("read chromedriver")?).lines();
         let port = lines
             .map_while(Result::ok)
-            .find_map(|line| line.split("on port ").nth(1).map(|rest| rest.to_owned()))
+            .find_map(|line| line.split("successfully on port ").nth(1).map(|rest| rest.to_owned()))
             .and_then(|rest| rest.trim_end_matches('.').trim().parse::<u16>().ok());
         let Some(port) = port else {
             let _ended = driver.kill().is_err();

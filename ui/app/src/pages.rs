@@ -38,7 +38,7 @@ pub fn Page(
         <div class="page">
             <div class="page-head">
                 <h1>{t(title)}</h1>
-                {aside.map(|aside| aside.run())}
+                {aside.map(|aside| move || aside.run())}
             </div>
             {children()}
         </div>

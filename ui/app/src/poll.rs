@@ -47,6 +47,13 @@ impl<T: Send + Sync + 'static> Clone for Polled<T> {
 impl<T: Send + Sync + 'static> Copy for Polled<T> {}
 
 impl<T: Send + Sync + 'static> Polled<T> {
+    /// Whether the latest question failed in a way that is worth a notice of its own: that the
+    /// appliance cannot be reached is told by the frame.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        self.fault.with(|fault| fault.as_ref().is_some_and(|fault| !fault.is_unreachable()))
+    }
+
     /// Asks now, without waiting for the period: after the person changed something.
     pub fn refresh(&self) {
         self.again.update(|count| *count += 1);

@@ -47,7 +47,7 @@ pub fn Shell() -> impl IntoView {
         <div class="shell">
             <TitleBar/>
             <Navigation/>
-            <main class="shell-page" id="page" tabindex="-1">
+            <main class="shell-page" id="page" tabindex="0">
                 <ConnectionBar/>
                 <ErrorBoundary fallback=|errors| view! { <Failed errors/> }>
                     <Show when=move || !needs_session.get()>
@@ -78,7 +78,9 @@ fn lead_to_sign_in(studio: &Studio) {
     let navigate = use_navigate();
     Effect::new(move |_| {
         let path = location.pathname.get();
-        if current.with(Option::is_none) && !path.starts_with("/sizing") {
+        // The address changes before the frame is gone: it must not lead away from where it led.
+        let is_there = ["/sign-in", "/claim", "/sizing"].iter().any(|own| path.starts_with(own));
+        if current.with(Option::is_none) && !is_there {
             let aim = if path == "/" {
                 "/sign-in".to_owned()
             } else {

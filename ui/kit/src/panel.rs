@@ -23,7 +23,7 @@ pub fn Panel(
         <section class="panel" aria-labelledby=id.clone()>
             <header class="panel-head">
                 <h2 id=id.clone()>{title}</h2>
-                {aside.map(|aside| aside.run())}
+                {aside.map(|aside| move || aside.run())}
             </header>
             {children()}
         </section>

@@ -52,6 +52,7 @@ pub fn Value(
 ) -> impl IntoView {
     let age = move || match freshness.get() {
         Freshness::Fresh => String::new(),
+        Freshness::Stale(_) if text.with(Option::is_none) => String::new(),
         Freshness::Stale(age) => age,
     };
     let mark = move || match quality.get() {
@@ -59,6 +60,7 @@ pub fn Value(
         Quality::Uncertain => "?".to_owned(),
         Quality::Bad => quality_text.get(),
     };
+    let shown_unit = move || if text.with(Option::is_some) { unit.get() } else { String::new() };
     view! {
         <span
             class="value"
@@ -68,7 +70,7 @@ pub fn Value(
             title=move || (quality.get() != Quality::Good).then(|| quality_text.get())
         >
             <span class="value-digits">{move || text.get().unwrap_or_else(|| "–".to_owned())}</span>
-            <span class="value-unit">{unit}</span>
+            <span class="value-unit">{shown_unit}</span>
             <span class="value-mark">{mark}</span>
             <span class="value-age">{age}</span>
         </span>

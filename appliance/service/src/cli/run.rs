@@ -99,7 +99,7 @@ fn announce(appliance: &Appliance) -> anyhow::Result<()> {
     if let Some(code) = appliance.claim_code() {
         writeln!(
             out,
-            "  claim  {code}  (creates the first admin: POST /api/v1/claim; valid for an hour)"
+            "  claim  {code}  (makes you the first admin, at the HTTP address; valid for an hour)"
         )?;
     }
     out.flush()?;

@@ -1,7 +1,7 @@
 //! What every test begins with: an appliance that serves the studio, and a window that shows it.
 
 use anyhow::Context as _;
-use millrace_harness::{Appliance, Browser, browser};
+use millrace_harness::{Appliance, Browser, browser, wait};
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
@@ -40,12 +40,14 @@ impl Scene {
 
     /// Claims the new appliance as anna, by hand; the overview is shown after it.
     pub(crate) fn claim(&self) -> anyhow::Result<()> {
-        let said = self.appliance.said();
-        let code = said.split("claim  ").nth(1).and_then(|rest| rest.split_whitespace().next());
-        let code = code.with_context(|| format!("a claim code in: {said}"))?;
+        let code = wait::until("the claim code", || {
+            let announced = self.appliance.announced();
+            let rest = announced.split("claim  ").nth(1)?;
+            rest.split_whitespace().next().map(str::to_owned)
+        })?;
         let browser = &self.browser;
         browser.until_text("h1", |title| title == "Claim this appliance")?;
-        for (number, text) in [code, "anna", PASSWORD, PASSWORD].iter().enumerate() {
+        for (number, text) in [code.as_str(), "anna", PASSWORD, PASSWORD].iter().enumerate() {
             browser.fill(&format!(".form > .field:nth-of-type({}) input", number + 1), text)?;
         }
         browser.click("button[type=submit]")?;

@@ -34,6 +34,12 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Whether there was no answer at all: the frame tells that for the whole page.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Unreachable(_))
+    }
+
     /// The appliance's code, if it was the appliance that refused.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {

@@ -113,10 +113,10 @@ pub fn Overview() -> impl IntoView {
         let Some(at) = millrace_model::Timestamp::from_rfc3339(&answer.at) else { return };
         clock.compare(host.now(), at);
         let now = Snapshot::new(at, answer.items);
-        if let Some(before) = latest.get_untracked() {
-            trails.add(Pair { before: &before, now: &now });
-            moments.set(Some((before, now.clone())));
-        }
+        // The first moment has no rates yet, but all that is not one.
+        let before = latest.get_untracked().unwrap_or_else(|| now.clone());
+        trails.add(Pair { before: &before, now: &now });
+        moments.set(Some((before, now.clone())));
         latest.set(Some(now));
     });
     let language = studio.language;
@@ -124,7 +124,7 @@ pub fn Overview() -> impl IntoView {
     let freshness = measures.freshness;
     view! {
         <Page title=overview::TITLE>
-            <Show when=move || measures.fault.with(Option::is_some)>
+            <Show when=move || measures.has_news()>
                 <Notice priority=Priority::Two title=t(faults::TITLE) text=Signal::derive(fault)/>
             </Show>
             <div class="overview">

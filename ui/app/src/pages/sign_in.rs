@@ -114,10 +114,12 @@ impl SignInForm {
     }
 }
 
-/// Where to go: an address of this studio, never one of another place.
+/// Where to go: a page of this studio, never an address of another place.
 fn inside(then: Option<String>) -> String {
-    let good =
-        |path: &String| path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
+    let good = |path: &String| {
+        let is_own = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
+        is_own && !path.starts_with("/sign-in") && !path.starts_with("/claim")
+    };
     then.filter(good).unwrap_or_else(|| "/".to_owned())
 }
 
@@ -142,7 +144,9 @@ mod tests {
     #[test]
     fn goes_back_inside_of_the_studio_only() {
         assert_eq!(inside(Some("/trends".to_owned())), "/trends");
-        for elsewhere in ["https://elsewhere", "//elsewhere", "/\\elsewhere", "javascript:1", ""] {
+        for elsewhere in
+            ["https://elsewhere", "//elsewhere", "/\\elsewhere", "javascript:1", "", "/sign-in"]
+        {
             assert_eq!(inside(Some(elsewhere.to_owned())), "/", "{elsewhere}");
         }
         assert_eq!(inside(None), "/");

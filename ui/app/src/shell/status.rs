@@ -12,6 +12,9 @@ use leptos::prelude::*;
 use millrace_contract::v1::Role;
 use millrace_kit::{Badge, Button, Choice, Priority, Select, Weight};
 
+/// Clocks that are this far apart are worth a word: half a minute.
+const CLOCKS_DIFFER_NANOS: u64 = 30_000_000_000;
+
 /// The title bar.
 #[component]
 pub fn TitleBar() -> impl IntoView {
@@ -116,12 +119,25 @@ pub fn ConnectionBar() -> impl IntoView {
             language.say_with(shell::LIVE_LOST, &[("time", &time)])
         })
     });
+    let clock = studio.clock;
+    let clocks_differ = Memo::new(move |_| clock.ahead().unsigned_abs() > CLOCKS_DIFFER_NANOS);
+    let difference = Signal::derive(move || {
+        let seconds = clock.ahead().unsigned_abs() / 1_000_000_000;
+        let time = format!("{seconds} s");
+        language.say_with(shell::CLOCK_DIFFERS, &[("time", &time)])
+    });
     view! {
         <div role="status">
             <Show when=move || lost_at.with(Option::is_some)>
                 <p class="connection-bar">
                     <Badge priority=Priority::Two label=text/>
                     {text}
+                </p>
+            </Show>
+            <Show when=move || clocks_differ.get()>
+                <p class="connection-bar">
+                    <Badge priority=Priority::Four label=difference/>
+                    {difference}
                 </p>
             </Show>
         </div>

@@ -41,8 +41,9 @@ super::messages! {
     SHED: "Dropped at the queue's limits", "An Grenzen der Schlange verworfen";
     FAILED: "Failed", "Gescheitert";
     HEAVIEST: "Heaviest pipelines", "Schwerste Pipelines";
+    NO_HEAVIEST: "No pipeline has used CPU lately.", "Keine Pipeline hat zuletzt CPU benutzt.";
     CPU: "CPU", "CPU";
-    CPU_USED: "Used by the appliance (100 % = one core)", "Vom Gerät benutzt (100 % = ein Kern)";
+    CPU_USED: "Used, of one core", "Benutzt, von einem Kern";
     CPU_DELAY: "Wait for a core, p99", "Warten auf einen Kern, p99";
     CPU_PRESSURE: "Time with work waiting", "Zeit mit wartender Arbeit";
     CPU_THROTTLED: "Held back by a quota", "Durch Kontingent gebremst";

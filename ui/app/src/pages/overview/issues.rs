@@ -29,13 +29,18 @@ pub(super) fn Issues() -> impl IntoView {
         let count = issues.value.with(|page| page.as_ref().map_or(0, |page| page.items.len()));
         language.say_with(overview::ISSUES_COUNT, &[("n", &count.to_string())])
     };
-    let none =
-        move || issues.value.with(|page| page.as_ref().is_some_and(|page| page.items.is_empty()));
+    // Nothing is known of an appliance that does not answer: then it is not said that all is well.
+    let none = move || {
+        let is_empty = |page: &Option<v1::Page<v1::Issue>>| {
+            page.as_ref().is_some_and(|page| page.items.is_empty())
+        };
+        issues.fault.with(Option::is_none) && issues.value.with(is_empty)
+    };
     let items = move || issues.value.get().map(|page| page.items).unwrap_or_default();
     let fault = move || issues.fault.get().map(|fault| fault.text(language)).unwrap_or_default();
     view! {
         <Panel title=t(overview::ISSUES) aside=move || view! { <span class="muted">{count}</span> }>
-            <Show when=move || issues.fault.with(Option::is_some)>
+            <Show when=move || issues.has_news()>
                 <Notice priority=Priority::Two title=t(faults::TITLE) text=Signal::derive(fault)/>
             </Show>
             <Show when=none>

@@ -110,7 +110,11 @@ fn Sums(moments: Moments, freshness: Signal<Freshness>) -> impl IntoView {
             let share = language.locale().number(share * 100.0, 1);
             view! { <li><span>{name}</span><span class="figures">{share} " % CPU"</span></li> }
         };
-        heaviest.unwrap_or_default().into_iter().map(line).collect_view()
+        let heaviest = heaviest.unwrap_or_default();
+        if heaviest.is_empty() {
+            return view! { <p class="muted">{t(overview::NO_HEAVIEST)}</p> }.into_any();
+        }
+        view! { <ol>{heaviest.into_iter().map(line).collect_view()}</ol> }.into_any()
     };
     let sum = move |label: Message, name: &'static str| {
         view! {
@@ -128,7 +132,7 @@ fn Sums(moments: Moments, freshness: Signal<Freshness>) -> impl IntoView {
         </div>
         <div class="heaviest">
             <h3>{t(overview::HEAVIEST)}</h3>
-            <ol>{heaviest}</ol>
+            {heaviest}
         </div>
     }
 }
