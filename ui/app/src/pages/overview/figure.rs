@@ -17,6 +17,8 @@ pub(super) enum Form {
     Count,
     /// Bytes with a prefix.
     Bytes,
+    /// Percent with one digit behind the mark.
+    Percent,
     /// Seconds, as milliseconds.
     Milliseconds,
 }
@@ -37,7 +39,8 @@ impl Form {
                 let bytes = number.max(0.0) as u64;
                 locale.bytes(bytes)
             }
-            Self::Milliseconds => (locale.reading(number * 1_000.0), "ms"),
+            Self::Milliseconds => (locale.number(number * 1_000.0, 1), "ms"),
+            Self::Percent => (locale.number(number, 1), "%"),
         }
     }
 }

@@ -97,10 +97,10 @@ pub(super) fn Machine(
     view! {
         <Panel title=t(overview::CPU) aside=sign>
             <div class="figures-grid">
-                <Figure label=overview::CPU_USED trail=trails.cpu form=Form::Reading("%") freshness/>
+                <Figure label=overview::CPU_USED trail=trails.cpu form=Form::Percent freshness/>
                 <Figure label=overview::CPU_DELAY trail=trails.delay form=Form::Milliseconds freshness/>
-                <Figure label=overview::CPU_PRESSURE trail=trails.pressure form=Form::Reading("%") freshness/>
-                <Figure label=overview::CPU_THROTTLED trail=trails.throttled form=Form::Reading("%") freshness/>
+                <Figure label=overview::CPU_PRESSURE trail=trails.pressure form=Form::Percent freshness/>
+                <Figure label=overview::CPU_THROTTLED trail=trails.throttled form=Form::Percent freshness/>
             </div>
         </Panel>
         <Panel title=t(overview::MEMORY_AND_DISK)>
