@@ -23,6 +23,8 @@ pub struct Config {
     pub parked_runs_max: usize,
     /// Bytes of those.
     pub parked_bytes_max: usize,
+    /// How much of both one pipeline may take, in hundredths.
+    pub parked_share_percent: u8,
     /// A run that was taken and neither finished nor waits after so long is taken again.
     pub run_redelivery: Duration,
     /// An unfinished run older than this is carried forward in the journal.
@@ -64,6 +66,15 @@ pub struct Config {
 const MIB: usize = 1024 * 1024;
 
 impl Config {
+    /// Runs of one pipeline that may wait for something outside or for a time, and their bytes; one
+    /// run always may.
+    #[must_use]
+    pub fn parked_share(&self) -> (usize, usize) {
+        let percent = usize::from(self.parked_share_percent.min(100));
+        let share = |all: usize| all / 100 * percent + all % 100 * percent / 100;
+        (share(self.parked_runs_max).max(1), share(self.parked_bytes_max))
+    }
+
     /// The defaults, with this many workers.
     #[must_use]
     pub fn new(workers: usize) -> Self {
@@ -76,6 +87,7 @@ impl Config {
             discard_new_on_full: false,
             parked_runs_max: 10_000,
             parked_bytes_max: 64 * MIB,
+            parked_share_percent: 80,
             run_redelivery: Duration::from_secs(300),
             carry_after: Duration::from_secs(30),
             carry_records_min: 100,

@@ -10,6 +10,7 @@
 mod ask;
 mod control;
 mod figures;
+mod runs;
 mod state;
 
 pub use ask::{AskFault, Asking, Hook, OutsideTrigger, Records, RecordsFault};
@@ -31,6 +32,7 @@ use crate::script::ScriptHost;
 use crate::services::Services;
 use crate::state::StateStore;
 use crate::state::cells::States;
+use crate::stats::Totals;
 use crate::trigger::index::Index;
 use crate::watch::{Batch, Watch};
 use millrace_journal::Seq;
@@ -93,6 +95,7 @@ pub(crate) struct Core {
     /// Everything up to here is needed by no run.
     pub(crate) cursor: AtomicU64,
     pub(crate) full_waits: AtomicU64,
+    pub(crate) totals: Arc<Totals>,
     pub(crate) is_started: AtomicBool,
     pub(crate) is_stopping: AtomicBool,
     /// What the clockwork sleeps on, and until when (monotonic nanoseconds).
@@ -128,9 +131,10 @@ impl Engine {
             issues: Arc::clone(&parts.issues),
             config: config.clone(),
         };
+        let totals = Arc::new(Totals::default());
         Ok(Self {
             core: Arc::new(Core {
-                queue: Queue::new(&config),
+                queue: Queue::new(&config, Arc::clone(&totals)),
                 held: (0..config.workers).map(|_| Mutex::default()).collect(),
                 parts,
                 stage,
@@ -144,6 +148,7 @@ impl Engine {
                 keeping: Mutex::new(Keeping::new(through.0)),
                 cursor: AtomicU64::new(through.0),
                 full_waits: AtomicU64::new(0),
+                totals,
                 is_started: AtomicBool::new(false),
                 is_stopping: AtomicBool::new(false),
                 clockwork: Bell::default(),

@@ -7,7 +7,7 @@
 //! **Invariants**: between the first effect of a run and its record nothing is submitted; a worker
 //! that was given up changes nothing any more.
 
-mod ending;
+pub(crate) mod ending;
 mod key;
 
 use crate::engine::{Core, Engine};
@@ -49,6 +49,18 @@ pub(crate) struct Held {
     pub(crate) given_up: Arc<AtomicBool>,
     /// Pipelines that were undeployed, for its script worker to forget.
     pub(crate) forget: Vec<u32>,
+}
+
+impl Held {
+    /// All runs that it has.
+    pub(crate) fn queued(&self) -> impl Iterator<Item = &Arc<Queued>> {
+        self.runs.iter().map(|(run, _)| run).chain(&self.unkeyed)
+    }
+
+    /// For how long it has had them.
+    pub(crate) fn for_so_long(&self, at: Duration) -> Duration {
+        self.since.map_or(Duration::ZERO, |since| at.saturating_sub(since))
+    }
 }
 
 /// A worker, on the thread that drives it.
@@ -362,9 +374,8 @@ impl Hand {
                 core.due_at([wall, mono].into_iter().flatten().min());
             }
             Parking::GoesOn => {}
-            Parking::Refused(mut run) => {
+            Parking::Refused(mut run, message) => {
                 // The work was not begun and is dropped.
-                let message = "too many runs wait; the box has no room for another".to_owned();
                 run.tell(Event::Cancel("limit", message), now, at);
                 self.end(&run);
                 return true;

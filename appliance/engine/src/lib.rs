@@ -33,6 +33,7 @@
 //! [`Engine::check`]; [`Engine::ask`] for manual runs, webhooks ([`Engine::hook`]) and triggers
 //! that are driven from outside ([`Engine::outside_triggers`]); [`Engine::variables`],
 //! [`Engine::set_variable`]; [`Engine::stats`], [`Engine::pipeline_stats`], [`Engine::top_cpu`];
+//! [`Engine::open_runs`], [`Engine::open_run`], [`Engine::cancel`];
 //! [`Engine::rehearse`], [`Engine::run_case`], [`Engine::try_step`], [`Engine::upstream_input`].
 #![deny(missing_docs)]
 
@@ -88,7 +89,10 @@ pub use queued::RunId;
 pub use rehearse::{
     Difference, Fed, Keep, Output, OutputForm, Rehearsal, RehearsedRun, StepTrial, differences,
 };
-pub use report::{LogLine, RunFault, RunReport, RunSink, StepReport, StepStatus};
+pub use report::{
+    LogLine, OpenRun, OpenState, OpenWait, RunFault, RunReport, RunSink, StepReport, StepStatus,
+    WaitFor,
+};
 pub use secrets::{SECRET_BYTES_MIN, Secrets};
 pub use state::{StateEntry, StateStore};
 pub use stats::{EngineStats, LaneStats, PipelineStats, TallyStats, WAIT_BUCKETS_MS};

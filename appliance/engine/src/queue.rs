@@ -10,11 +10,13 @@
 //! one run of a key is out at a time, and the runs of a key begin in the order of their seqs.
 
 mod lane;
+mod open;
 mod park;
 mod pipe;
 mod shed;
 mod take;
 
+pub(crate) use open::Look;
 pub(crate) use park::Parking;
 pub(crate) use pipe::hash;
 pub(crate) use shed::{Dropped, Why};
@@ -23,7 +25,7 @@ pub(crate) use take::{Finished, Taken};
 use crate::config::Config;
 use crate::plan::Plan;
 use crate::queued::{Queued, RunId};
-use crate::stats::{LaneStats, PipelineCounters, PipelineStats};
+use crate::stats::{LaneStats, PipelineCounters, PipelineStats, Totals};
 use lane::Lane;
 use millrace_model::Timestamp;
 use park::Parked;
@@ -72,6 +74,7 @@ impl Bell {
 
 pub(super) struct Inner {
     config: Config,
+    totals: Arc<Totals>,
     pipes: HashMap<u32, Pipe>,
     lanes: [Lane; 3],
     /// Of runs that have not begun.
@@ -82,17 +85,20 @@ pub(super) struct Inner {
     walls: BinaryHeap<Reverse<(Timestamp, RunId)>>,
     monos: BinaryHeap<Reverse<(Duration, RunId)>>,
     dropped: Vec<Dropped>,
+    /// Of those, the ones that the history of runs is to be told of.
+    untold: Vec<(Arc<Queued>, Why)>,
     idle: Vec<bool>,
     /// How many pipelines each worker alone runs.
     homes: Vec<usize>,
 }
 
 impl Queue {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, totals: Arc<Totals>) -> Self {
         let workers = config.workers;
         Self {
             inner: Mutex::new(Inner {
                 config: config.clone(),
+                totals,
                 pipes: HashMap::new(),
                 lanes: std::array::from_fn(|_| Lane::new(workers)),
                 bytes: 0,
@@ -102,6 +108,7 @@ impl Queue {
                 walls: BinaryHeap::new(),
                 monos: BinaryHeap::new(),
                 dropped: Vec::new(),
+                untold: Vec::new(),
                 idle: vec![false; workers],
                 homes: vec![0; workers],
             }),
@@ -122,7 +129,7 @@ impl Queue {
         self.change(|inner| inner.join(joining));
     }
 
-    /// A pipeline is undeployed: what waits is dropped, what is parked is stopped.
+    /// A pipeline is undeployed: what has not begun is dropped, what is parked is canceled.
     pub(crate) fn leave(&self, pipeline: u32, now: Timestamp) {
         self.change(|inner| inner.leave(pipeline, now));
     }
@@ -163,6 +170,16 @@ impl Queue {
     /// What was dropped and is still to be told to the journal.
     pub(crate) fn take_dropped(&self) -> Vec<Dropped> {
         std::mem::take(&mut self.inner.lock().dropped)
+    }
+
+    /// Dropped runs that the history is to be told of.
+    pub(crate) fn take_untold(&self) -> Vec<(Arc<Queued>, Why)> {
+        std::mem::take(&mut self.inner.lock().untold)
+    }
+
+    /// The counters of a pipeline whose runs have not all gone.
+    pub(crate) fn counters(&self, pipeline: u32) -> Option<Arc<PipelineCounters>> {
+        self.inner.lock().pipes.get(&pipeline).map(|pipe| Arc::clone(&pipe.counters))
     }
 
     pub(crate) fn has_dropped(&self) -> bool {

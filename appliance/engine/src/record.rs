@@ -160,5 +160,6 @@ pub(crate) fn reason(why: Why) -> &'static str {
         Why::Skipped => "skipped",
         Why::Restarted => "restarted",
         Why::Undeployed => "undeployed",
+        Why::Canceled => "canceled",
     }
 }

@@ -14,6 +14,7 @@ mod emit;
 mod event;
 mod fault;
 pub(crate) mod notes;
+mod open;
 mod saved;
 mod scope;
 mod walk;

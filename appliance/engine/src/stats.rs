@@ -50,6 +50,7 @@ pub(crate) struct PipelineCounters {
     pub(crate) begun: AtomicU64,
     pub(crate) done: AtomicU64,
     pub(crate) failed: AtomicU64,
+    pub(crate) canceled: Tally,
     pub(crate) skipped: Tally,
     pub(crate) restarted: Tally,
     pub(crate) shed: Tally,
@@ -62,6 +63,18 @@ pub(crate) struct PipelineCounters {
     pub(crate) script_memory_bytes_max: AtomicU64,
     /// The second in which a successful run was last reported.
     pub(crate) reported_second: AtomicI64,
+    /// ... and one that ended before it began.
+    pub(crate) reported_drop_second: AtomicI64,
+}
+
+/// Counters of the engine as a whole; unlike those of pipelines they outlive a deployment.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) done: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    pub(crate) canceled: AtomicU64,
+    pub(crate) shed: AtomicU64,
+    pub(crate) late: AtomicU64,
 }
 
 /// What a pipeline has done since it was deployed.
@@ -73,6 +86,8 @@ pub struct PipelineStats {
     pub done: u64,
     /// Runs that failed.
     pub failed: u64,
+    /// Runs that were canceled: by a person, a later run of the same key, or an undeployment.
+    pub canceled: TallyStats,
     /// Runs that wait in the queue.
     pub waiting: usize,
     /// Runs that are executed at this moment.
@@ -106,6 +121,7 @@ impl PipelineCounters {
             begun: load(&self.begun),
             done: load(&self.done),
             failed: load(&self.failed),
+            canceled: self.canceled.read(),
             skipped: self.skipped.read(),
             restarted: self.restarted.read(),
             shed: self.shed.read(),
@@ -182,6 +198,12 @@ pub struct EngineStats {
     pub parked: usize,
     /// Their bytes.
     pub parked_bytes: usize,
+    /// Runs that ended well since the start.
+    pub done: u64,
+    /// Runs that failed since the start.
+    pub failed: u64,
+    /// Runs that were canceled since the start.
+    pub canceled: u64,
     /// Runs that the queue's limits took away.
     pub shed: u64,
     /// Runs that had to be taken again.

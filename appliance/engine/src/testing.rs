@@ -8,7 +8,7 @@ mod kinds;
 mod words;
 mod world;
 
-pub(crate) use kinds::{noted, registry};
+pub(crate) use kinds::{next_deed, noted, registry};
 pub(crate) use words::NoScripts;
 pub(crate) use world::World;
 

@@ -49,8 +49,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes a pipeline out: runs that have not begun are dropped, those that wait are stopped,
-    /// those being executed end. Its lasting state stays. `false` if it was not deployed.
+    /// Takes a pipeline out: runs that have not begun and those that wait are canceled, those being
+    /// executed end, or are canceled when they would wait. Its lasting state stays. `false` if it was not deployed.
     pub fn undeploy(&self, number: u32) -> bool {
         let core = &self.core;
         let Some(old) = core.deployments.remove(number) else { return false };

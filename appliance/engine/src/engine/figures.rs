@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::stats::{EngineStats, PipelineStats};
 use millrace_model::Timestamp;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A deployed pipeline.
@@ -65,19 +65,18 @@ impl Engine {
     pub fn stats(&self) -> EngineStats {
         let core = &self.core;
         let (queue_bytes, parked, parked_bytes) = core.queue.sizes();
-        let (mut shed, mut late) = (0, 0);
-        for deployment in core.deployments.all() {
-            shed += deployment.counters.shed.read().count;
-            late += deployment.counters.late.read().count;
-        }
+        let total = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         EngineStats {
             pipelines: core.deployments.count(),
             lanes: core.queue.lanes(),
             queue_bytes,
             parked,
             parked_bytes,
-            shed,
-            late,
+            done: total(&core.totals.done),
+            failed: total(&core.totals.failed),
+            canceled: total(&core.totals.canceled),
+            shed: total(&core.totals.shed),
+            late: total(&core.totals.late),
             state_bytes: core.stage.states.bytes(),
             open: core.watch.lock().books.open_count(),
             full_waits: core.full_waits.load(Ordering::Relaxed),

@@ -5,6 +5,7 @@
 use super::Core;
 use crate::queue::Dropped;
 use crate::record;
+use crate::report::RunReport;
 use crate::run::Event;
 use crate::state::StateEntry;
 use millrace_journal::Seq;
@@ -143,6 +144,10 @@ impl Core {
     pub(crate) fn tell_dropped(&self) {
         if !self.queue.has_dropped() {
             return;
+        }
+        let now = self.stage.clock.now();
+        for (run, why) in self.queue.take_untold() {
+            self.parts.sink.ended(RunReport::not_begun(&run, why, now));
         }
         let mut dropped = self.queue.take_dropped();
         dropped.sort_unstable_by_key(|dropped| dropped.id);

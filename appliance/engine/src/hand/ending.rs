@@ -6,7 +6,7 @@ use super::{Hand, fault_of};
 use crate::answers::RunEnd;
 use crate::engine::Core;
 use crate::record;
-use crate::report::RunReport;
+use crate::report::{RunFault, RunReport};
 use crate::run::{End, Run};
 use crate::stats::PipelineCounters;
 use millrace_flow::Data;
@@ -45,18 +45,37 @@ impl Hand {
             None => RunEnd::Done(Data::Missing),
         });
         let now = core.stage.clock.now();
-        let Some(deployment) = core.deployments.get(id.pipeline) else { return };
-        let counters = &deployment.counters;
-        let count = if fault.is_some() { &counters.failed } else { &counters.done };
-        count.fetch_add(1, Ordering::Relaxed);
-        let script_ns = u64::try_from(run.notes.script_cpu.as_nanos()).unwrap_or(u64::MAX);
-        if script_ns > 0 {
-            counters.script_cpu_ns.fetch_add(script_ns, Ordering::Relaxed);
-            note_script(&core, counters, run, now);
-        }
-        if fault.is_some() || run.queued.is_manual || is_second_free(counters, now) {
+        let is_canceled = fault.is_some_and(RunFault::is_cancel);
+        let deployment = core.deployments.get(id.pipeline);
+        // One that is undeployed has its counters at the queue until its last run has gone.
+        let left = if deployment.is_none() { core.queue.counters(id.pipeline) } else { None };
+        let counters = deployment.as_ref().map(|known| &known.counters).or(left.as_ref());
+        let is_wanted = counters.is_none_or(|counters| {
+            count(&core, counters, run, is_canceled, now);
+            is_second_free(counters, now)
+        });
+        if fault.is_some() || run.queued.is_manual || is_wanted {
             core.parts.sink.ended(report(run, now));
         }
+    }
+}
+
+fn count(core: &Core, counters: &PipelineCounters, run: &Run, is_canceled: bool, now: Timestamp) {
+    let totals = &core.totals;
+    if is_canceled {
+        counters.canceled.add(1, now);
+        totals.canceled.fetch_add(1, Ordering::Relaxed);
+    } else if fault_of(run.end.as_ref()).is_some() {
+        counters.failed.fetch_add(1, Ordering::Relaxed);
+        totals.failed.fetch_add(1, Ordering::Relaxed);
+    } else {
+        counters.done.fetch_add(1, Ordering::Relaxed);
+        totals.done.fetch_add(1, Ordering::Relaxed);
+    }
+    let script_ns = u64::try_from(run.notes.script_cpu.as_nanos()).unwrap_or(u64::MAX);
+    if script_ns > 0 {
+        counters.script_cpu_ns.fetch_add(script_ns, Ordering::Relaxed);
+        note_script(core, counters, run, now);
     }
 }
 
@@ -82,41 +101,34 @@ fn is_second_free(counters: &PipelineCounters, now: Timestamp) -> bool {
 }
 
 fn report(run: &Run, ended: Timestamp) -> RunReport {
-    let plan = run.plan();
-    let trigger = plan.triggers.get(usize::from(run.queued.trigger));
-    let step = trigger.and_then(|trigger| plan.step(trigger.step));
-    let nothing: Arc<str> = "".into();
-    let detail = plan.settings.history;
-    let notes = &run.notes;
-    let secrets = notes.secrets.borrow();
-    let shown = |data: &Data| match secrets.is_empty() {
-        true => data.clone(),
-        false => secrets.scrub_data(data),
-    };
-    let is_minimal = detail == HistoryDetail::Minimal;
+    let head = so_far(run, ended);
+    let secrets = run.notes.secrets.borrow();
     RunReport {
-        id: run.queued.id(),
-        workspace: plan.workspace,
-        pipeline: Arc::clone(&plan.name),
-        revision: plan.revision,
-        trigger: trigger.map_or_else(|| Arc::clone(&nothing), |trigger| Arc::clone(&trigger.id)),
-        trigger_kind: step.map_or(nothing, |step| Arc::clone(&step.kind)),
-        is_manual: run.queued.is_manual,
-        attempt: run.attempt,
-        asked: run.queued.asked,
-        begun: notes.now,
-        ended,
-        script_cpu: notes.script_cpu,
         fault: fault_of(run.end.as_ref()).cloned(),
-        detail,
-        input: shown(&run.queued.start.data()),
         result: match &run.end {
-            Some(End::Done(data)) => shown(data),
+            Some(End::Done(data)) if secrets.is_empty() => data.clone(),
+            Some(End::Done(data)) => secrets.scrub_data(data),
             _ => Data::Missing,
         },
+        ..head
+    }
+}
+
+/// What is known of a run that has begun.
+pub(crate) fn so_far(run: &Run, now: Timestamp) -> RunReport {
+    let head = RunReport::of(&run.queued, now);
+    let notes = &run.notes;
+    let secrets = notes.secrets.borrow();
+    let is_minimal = head.detail == HistoryDetail::Minimal;
+    RunReport {
+        attempt: run.attempt,
+        begun: notes.now,
+        script_cpu: notes.script_cpu,
+        input: if secrets.is_empty() { head.input } else { secrets.scrub_data(&head.input) },
         steps: if is_minimal { Vec::new() } else { notes.steps() },
         steps_left_out: notes.trace_left_out,
         log: notes.log.clone(),
         log_left_out: notes.log_left_out,
+        ..head
     }
 }

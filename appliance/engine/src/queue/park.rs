@@ -1,9 +1,9 @@
 //! Runs that wait for something outside or for a time.
 //!
 //! **Invariants**: an event that comes while its run is being executed is kept for it; the number
-//! of parked runs and their bytes are bounded.
+//! of parked runs and their bytes are bounded, in all and for each pipeline.
 
-use super::{Inner, Queue};
+use super::{Inner, Queue, Why};
 use crate::queued::{Queued, RunId};
 use crate::run::{Event, Run};
 use millrace_model::Timestamp;
@@ -11,7 +11,8 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A run that has parked at least once and has not ended.
+/// A run that has parked at least once, or that is canceled, and has not ended.
+#[derive(Default)]
 pub(super) struct Parked {
     /// None while it is ready or with a worker.
     pub(super) run: Option<Box<Run>>,
@@ -25,8 +26,13 @@ pub(crate) enum Parking {
     Parked,
     /// It goes on at once: something came for it in the meantime.
     GoesOn,
-    /// There is no room for it.
-    Refused(Box<Run>),
+    /// There is no room for it: the sentence says which limit is reached.
+    Refused(Box<Run>, String),
+}
+
+/// What a run is told whose pipeline is undeployed.
+pub(super) fn undeployed() -> Event {
+    Event::Cancel("undeployed", Why::Undeployed.sentence().to_owned())
 }
 
 impl Queue {
@@ -85,10 +91,13 @@ impl Inner {
         let id = run.queued.id();
         let bytes = run.bytes();
         let number = id.pipeline;
-        let events = match self.parked.get_mut(&id) {
+        let mut events = match self.parked.get_mut(&id) {
             Some(parked) => std::mem::take(&mut parked.events),
             None => Vec::new(),
         };
+        if self.pipes.get(&number).is_none_or(|pipe| pipe.is_leaving) {
+            events.push(undeployed());
+        }
         if !events.is_empty() {
             for event in events {
                 run.tell(event, now, at);
@@ -99,10 +108,8 @@ impl Inner {
             self.list(number);
             return Parking::GoesOn;
         }
-        if self.parked_count >= self.config.parked_runs_max
-            || self.parked_bytes + bytes > self.config.parked_bytes_max
-        {
-            return Parking::Refused(run);
+        if let Some(limit) = self.is_over(number, bytes) {
+            return Parking::Refused(run, limit);
         }
         let (wall, mono) = run.next_times();
         self.walls.extend(wall.map(|time| Reverse((time, id))));
@@ -111,12 +118,33 @@ impl Inner {
         self.parked_bytes += bytes;
         if let Some(pipe) = self.pipes.get_mut(&number) {
             pipe.parked += 1;
+            pipe.parked_bytes += bytes;
         }
         self.parked.insert(id, Parked { run: Some(run), bytes, events: Vec::new() });
         Parking::Parked
     }
 
-    fn tell(&mut self, id: RunId, event: Event, now: Timestamp, at: Duration) {
+    /// Which limit a run of a pipeline would be over if it were parked.
+    fn is_over(&self, number: u32, bytes: usize) -> Option<String> {
+        let config = &self.config;
+        let (count, size) = (config.parked_runs_max, config.parked_bytes_max);
+        if self.parked_count >= count || self.parked_bytes + bytes > size {
+            return Some(format!(
+                "too many runs wait; the box has no room for another (limits: {count} runs, {size} \
+                 bytes)"
+            ));
+        }
+        let pipe = self.pipes.get(&number)?;
+        let (count, size) = config.parked_share();
+        (pipe.parked >= count || pipe.parked_bytes + bytes > size).then(|| {
+            format!(
+                "too many runs of this pipeline wait; it has no room for another (limits of one \
+                 pipeline: {count} runs, {size} bytes)"
+            )
+        })
+    }
+
+    pub(super) fn tell(&mut self, id: RunId, event: Event, now: Timestamp, at: Duration) {
         let Some(parked) = self.parked.get_mut(&id) else { return };
         let Some(mut run) = parked.run.take() else {
             parked.events.push(event);
@@ -127,17 +155,10 @@ impl Inner {
         run.tell(event, now, at);
         if let Some(pipe) = self.pipes.get_mut(&id.pipeline) {
             pipe.parked = pipe.parked.saturating_sub(1);
+            pipe.parked_bytes = pipe.parked_bytes.saturating_sub(parked.bytes);
             pipe.resumed.push_back(run);
         }
         self.list(id.pipeline);
-    }
-
-    /// Ends a run wherever it is.
-    pub(super) fn cancel(&mut self, id: RunId, code: &'static str, message: &str) {
-        let event = Event::Cancel(code, message.to_owned());
-        // A run with a worker that has never parked is told when it wants to park.
-        self.parked.entry(id).or_insert_with(|| Parked { run: None, bytes: 0, events: Vec::new() });
-        self.tell(id, event, Timestamp(0), Duration::ZERO);
     }
 
     pub(super) fn forget_parked(&mut self, id: RunId) {
@@ -147,6 +168,7 @@ impl Inner {
             self.parked_bytes = self.parked_bytes.saturating_sub(parked.bytes);
             if let Some(pipe) = self.pipes.get_mut(&id.pipeline) {
                 pipe.parked = pipe.parked.saturating_sub(1);
+                pipe.parked_bytes = pipe.parked_bytes.saturating_sub(parked.bytes);
             }
         }
     }

@@ -3,6 +3,7 @@
 //! **Invariants**: a run stands in one place: `ready`, the waiting line of its key, `unkeyed`,
 //! `resumed`, parked, or with a worker.
 
+use super::park::undeployed;
 use super::{Inner, Joining, Why};
 use crate::plan::Plan;
 use crate::queued::{Queued, RunId, Start};
@@ -39,6 +40,7 @@ pub(super) struct Pipe {
     pub(super) waiting: usize,
     pub(super) running: usize,
     pub(super) parked: usize,
+    pub(super) parked_bytes: usize,
     /// It is undeployed, and only its last runs are still here.
     pub(super) is_leaving: bool,
 }
@@ -70,6 +72,7 @@ impl Pipe {
             waiting: 0,
             running: 0,
             parked: 0,
+            parked_bytes: 0,
             is_leaving: false,
         }
     }
@@ -189,7 +192,7 @@ impl Inner {
             return self.release_key(number, key, holder);
         }
         pipe.counters.restarted.add(1, now);
-        self.cancel(holder, "restarted", "a later run of the same key took its place");
+        self.cancel(holder, "restarted", Why::Restarted.sentence(), (now, Duration::ZERO));
     }
 
     /// The run that held a key has gone: the next one may begin.
@@ -226,7 +229,7 @@ impl Inner {
         let parked: Vec<RunId> =
             self.parked.keys().filter(|id| id.pipeline == number).copied().collect();
         for id in parked {
-            self.cancel(id, "undeployed", "its pipeline was undeployed");
+            self.tell(id, undeployed(), now, Duration::ZERO);
         }
         let Some(pipe) = self.pipes.get_mut(&number) else { return };
         let mut waiting: Vec<Arc<Queued>> = pipe.ready.drain(..).collect();

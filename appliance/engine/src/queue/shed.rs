@@ -8,8 +8,11 @@
 
 use super::Inner;
 use crate::queued::{Queued, RunId};
+use crate::stats::PipelineCounters;
 use millrace_model::Timestamp;
+use millrace_model::time::NANOS_PER_SECOND;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A run that will not run.
@@ -33,14 +36,52 @@ pub(crate) enum Why {
     Restarted = 4,
     /// Its pipeline is not deployed.
     Undeployed = 5,
+    /// A person canceled it.
+    Canceled = 6,
+}
+
+/// Most runs that end before they begin and wait to be told to the history; what is more is
+/// counted only.
+const UNTOLD_MAX: usize = 1_000;
+
+impl Why {
+    /// For people.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Self::Shed => "the queue was full, or the run had waited too long",
+            Self::Full => "the queue was full",
+            Self::Skipped => "an earlier run of the same key had not ended",
+            Self::Restarted => "a later run of the same key took its place",
+            Self::Undeployed => "its pipeline was undeployed",
+            Self::Canceled => "it was canceled before it began",
+        }
+    }
 }
 
 impl Inner {
-    pub(super) fn drop_run(&mut self, run: &Queued, why: Why, now: Timestamp) {
-        if matches!(why, Why::Shed | Why::Full)
-            && let Some(pipe) = self.pipes.get(&run.plan.number)
-        {
-            pipe.counters.shed.add(1, now);
+    pub(super) fn drop_run(&mut self, run: &Arc<Queued>, why: Why, now: Timestamp) {
+        let counters = self.pipes.get(&run.plan.number).map(|pipe| &pipe.counters);
+        // Those that come and go with each value have one entry a second, like runs that end well.
+        let is_told = match why {
+            Why::Shed | Why::Full => {
+                self.totals.shed.fetch_add(1, Ordering::Relaxed);
+                if let Some(counters) = counters {
+                    counters.shed.add(1, now);
+                }
+                false
+            }
+            Why::Skipped => counters.is_some_and(|counters| is_second_free(counters, now)),
+            Why::Restarted | Why::Undeployed | Why::Canceled => {
+                self.totals.canceled.fetch_add(1, Ordering::Relaxed);
+                if let Some(counters) = counters {
+                    counters.canceled.add(1, now);
+                }
+                why != Why::Restarted
+                    || counters.is_some_and(|counters| is_second_free(counters, now))
+            }
+        };
+        if (is_told || run.is_manual) && self.untold.len() < UNTOLD_MAX {
+            self.untold.push((Arc::clone(run), why));
         }
         self.dropped.push(Dropped { id: run.id(), why });
     }
@@ -101,7 +142,7 @@ impl Inner {
             let before = shed.len();
             take_out(&mut pipe.ready, &is_shed, &mut shed);
             if is_keyed {
-                let key = |run: &Arc<Queued>| run.key.load(std::sync::atomic::Ordering::Relaxed);
+                let key = |run: &Arc<Queued>| run.key.load(Ordering::Relaxed);
                 let ready = shed.iter().skip(before);
                 freed.extend(ready.map(|run| (*number, key(run), run.id())));
             }
@@ -123,6 +164,12 @@ impl Inner {
             self.unlist(number);
         }
     }
+}
+
+/// Whether no run of the pipeline that ended before it began was told in this second yet.
+fn is_second_free(counters: &PipelineCounters, now: Timestamp) -> bool {
+    let second = now.0.div_euclid(NANOS_PER_SECOND);
+    counters.reported_drop_second.swap(second, Ordering::Relaxed) != second
 }
 
 fn take_out(

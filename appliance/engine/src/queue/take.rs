@@ -96,6 +96,7 @@ impl Queue {
             inner.parked.remove(&run.id());
             let Some(pipe) = inner.pipes.get_mut(&number) else { return };
             pipe.counters.late.add(1, now);
+            inner.totals.late.fetch_add(1, Ordering::Relaxed);
             pipe.ready.push_front(Arc::clone(run));
             pipe.waiting += 1;
             if let Some(lane) = inner.lanes.get_mut(pipe.lane) {

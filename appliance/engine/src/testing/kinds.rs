@@ -20,7 +20,13 @@ thread_local! {
     /// What steps of kind `test.note` saw, and how often each `test.fail` failed.
     static NOTED: std::cell::RefCell<Vec<(String, Data)>> = const { std::cell::RefCell::new(Vec::new()) };
     pub(super) static BURNT: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::ZERO) };
+    static DEED: std::cell::RefCell<Option<Box<dyn FnOnce()>>> = const { std::cell::RefCell::new(None) };
     pub(super) static WORLD: std::cell::RefCell<Option<Arc<World>>> = const { std::cell::RefCell::new(None) };
+}
+
+/// The next `test.do` step on this thread does this, once.
+pub(crate) fn next_deed(deed: impl FnOnce() + 'static) {
+    DEED.set(Some(Box::new(deed)));
 }
 
 /// What was noted since it was last asked.
@@ -46,6 +52,11 @@ impl Step for TestStep {
                 if failed < 2 {
                     context.set_state("failed", Data::Int(failed + 1))?;
                     return Err(StepFault::passing("unreachable", "not yet"));
+                }
+            }
+            "test.do" => {
+                if let Some(deed) = DEED.with_borrow_mut(Option::take) {
+                    deed();
                 }
             }
             "test.burn" => {
@@ -102,6 +113,7 @@ pub(crate) fn registry() -> Registry {
         "test.burn",
         "test.secret",
         "test.throw",
+        "test.do",
     ] {
         registry.add(kind, compile);
     }
