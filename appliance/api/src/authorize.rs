@@ -99,6 +99,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}/runs", VIEWER),
     endpoint("GET", "/api/v1/workspaces/{workspace}/pipelines/{name}/runs/{run}", VIEWER),
     endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/runs/{run}/again", ENGINEER),
+    endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/runs/{run}/cancel", ENGINEER),
     endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/test", ENGINEER),
     endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/rehearse", ENGINEER),
     endpoint("POST", "/api/v1/workspaces/{workspace}/pipelines/{name}/steps/{step}/test", ENGINEER),

@@ -32,7 +32,7 @@ use utoipa::{Modify, OpenApi};
         pipelines::list, pipelines::get, pipelines::put, pipelines::remove, pipelines::revisions,
         pipelines::revision, pipelines::export, pipelines::diff, pipelines::deploy,
         pipelines::undeploy, pipelines::roll_back, runs::trigger, runs::list, runs::get,
-        runs::again, trials::test, trials::rehearse, trials::test_step, secrets::list,
+        runs::again, runs::cancel, trials::test, trials::rehearse, trials::test_step, secrets::list,
         secrets::set, secrets::remove, secrets::variables, secrets::variable,
         secrets::set_variable, secrets::remove_variable, hooks::call,
     ),

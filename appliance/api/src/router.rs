@@ -32,6 +32,7 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .route("/runs", get(runs::list))
         .route("/runs/{run}", get(runs::get))
         .route("/runs/{run}/again", post(runs::again))
+        .route("/runs/{run}/cancel", post(runs::cancel))
         .route("/test", post(trials::test))
         .route("/rehearse", post(trials::rehearse))
         .route("/steps/{step}/test", post(trials::test_step));

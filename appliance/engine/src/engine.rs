@@ -14,7 +14,7 @@ mod runs;
 mod state;
 
 pub use ask::{AskFault, Asking, Hook, OutsideTrigger, Records, RecordsFault};
-pub use figures::{DeploymentInfo, Usage};
+pub use figures::{DeploymentInfo, ParkedShare, Usage};
 
 use crate::agenda::Agenda;
 use crate::alarms::Alarms;

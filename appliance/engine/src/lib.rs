@@ -78,8 +78,8 @@ pub use clockwork::Threads;
 pub use compile::{Compile, CompileFault, Compiler, Registry};
 pub use config::Config;
 pub use engine::{
-    AskFault, Asking, Deployed, DeploymentInfo, Engine, Hook, OpenError, OutsideTrigger, Parts,
-    Records, RecordsFault, Usage,
+    AskFault, Asking, Deployed, DeploymentInfo, Engine, Hook, OpenError, OutsideTrigger,
+    ParkedShare, Parts, Records, RecordsFault, Usage,
 };
 pub use hand::Hand;
 pub use names::{Names, Place};

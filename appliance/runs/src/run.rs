@@ -7,6 +7,7 @@
 //! and lines, beside names and fault texts of bounded length.
 
 use millrace_model::Timestamp;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub enum Status {
     Ok,
     /// A step failed.
     Failed,
-    /// A person or a newer run stopped it.
+    /// A person, a newer run or an undeployment canceled it.
     Stopped,
     /// An earlier one was still running, and the pipeline skips then.
     Skipped,
@@ -137,6 +138,17 @@ pub struct Trace {
     pub lines: Vec<Line>,
     /// Lines, steps and items that were left out for their number or length.
     pub left_out: u64,
+    /// While it is put together: steps that wait, or have waited.
+    pub waiting: Vec<(Arc<str>, Waits)>,
+}
+
+/// The waits of a step that are not over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waits {
+    /// What its executions that have ended came to.
+    worst: StepStatus,
+    /// When each began to wait, after the run's start.
+    since: VecDeque<Duration>,
 }
 
 /// One step within a run.
@@ -295,25 +307,55 @@ impl Run {
 impl Trace {
     /// Adds an execution, to those that its step had before: counts and times are added up, the
     /// worst status stays, and of inputs, outputs and faults the last. One that was `Unfinished`
-    /// is told again when it is done, so what comes after takes its place.
+    /// is told again when it is done: then it counts once, its wait is part of its time, and what
+    /// the step had come to before the wait is not forgotten.
     pub fn add(&mut self, execution: StepRun) {
+        let is_waiting = execution.status == StepStatus::Unfinished;
+        let since = execution.began.saturating_add(execution.took);
         let known = self.steps.iter_mut().find(|step| step.step == execution.step);
         let Some(step) = known else {
+            if is_waiting {
+                let waits = Waits { worst: StepStatus::Ok, since: VecDeque::from([since]) };
+                self.waiting.push((Arc::clone(&execution.step), waits));
+            }
             self.steps.push(execution);
             return;
         };
-        step.status = match step.status {
-            StepStatus::Unfinished => execution.status,
-            before => before.max(execution.status),
+        let place = self.waiting.iter().position(|(name, _)| *name == execution.step);
+        let waits = match place.and_then(|place| self.waiting.get_mut(place)) {
+            Some((_, waits)) => Some(waits),
+            None if is_waiting => {
+                let waits = Waits { worst: step.status, since: VecDeque::new() };
+                self.waiting.push((Arc::clone(&execution.step), waits));
+                self.waiting.last_mut().map(|(_, waits)| waits)
+            }
+            None => None,
         };
-        step.count = step.count.saturating_add(execution.count);
-        step.took = step.took.saturating_add(execution.took);
+        let (mut count, mut took) = (execution.count, execution.took);
+        step.status = match waits {
+            Some(waits) if is_waiting => {
+                waits.since.push_back(since);
+                StepStatus::Unfinished
+            }
+            Some(waits) => {
+                waits.worst = waits.worst.max(execution.status);
+                if let Some(waited) = waits.since.pop_front() {
+                    count = 0;
+                    took = since.saturating_sub(waited);
+                }
+                if waits.since.is_empty() { waits.worst } else { StepStatus::Unfinished }
+            }
+            None => step.status.max(execution.status),
+        };
+        step.count = step.count.saturating_add(count);
+        step.took = step.took.saturating_add(took);
         step.fault = execution.fault.or(step.fault.take());
         step.input = execution.input.or(step.input.take());
         step.output = execution.output.or(step.output.take());
     }
 
     fn bound(&mut self) {
+        self.waiting = Vec::new();
         let left_out =
             self.steps.len().saturating_sub(STEPS_MAX) + self.lines.len().saturating_sub(LINES_MAX);
         self.left_out += left_out as u64;

@@ -180,6 +180,7 @@ pub(crate) struct Pipelines {
     pub(crate) run_redelivery_ms: u64,
     pub(crate) parked_max: u32,
     pub(crate) parked_mib_max: u64,
+    pub(crate) parked_share_percent: u8,
     pub(crate) hops_max: u8,
 }
 
@@ -329,6 +330,7 @@ impl Default for Pipelines {
             run_redelivery_ms: 300_000,
             parked_max: 10_000,
             parked_mib_max: 64,
+            parked_share_percent: 80,
             hops_max: 8,
         }
     }

@@ -167,6 +167,19 @@ impl Client {
         self.act(workspace, name, &["runs", run, "again"], &()).await
     }
 
+    /// Cancels a run that has not ended.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn cancel_run(
+        &self,
+        workspace: &str,
+        name: &str,
+        run: &str,
+    ) -> Result<v1::CanceledRun> {
+        self.act(workspace, name, &["runs", run, "cancel"], &()).await
+    }
+
     /// Runs of a pipeline, newest first.
     ///
     /// # Errors

@@ -30,7 +30,8 @@ pub use pipeline::{
     Revision, Running, RunningTrigger, SavedRevision, StoredRevision,
 };
 pub use run::{
-    Item, NewRun, Run, RunDetail, RunFault, RunLine, RunStatus, RunStep, StartedRun, StepStatus,
+    CanceledRun, Item, NewRun, Run, RunDetail, RunFault, RunLine, RunStatus, RunStep, RunWait,
+    RunWaitFor, StartedRun, StepStatus,
 };
 pub use sample::{Bucket, LastValue, Range, Sample, SamplePage};
 pub use secret::{NewSecret, NewVariable, Secret, Variable};

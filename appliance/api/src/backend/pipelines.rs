@@ -112,7 +112,8 @@ pub struct RunQuery {
     pub from: Option<Timestamp>,
     /// Begun before this time.
     pub to: Option<Timestamp>,
-    /// Behind the place where the page before ended: the number that it gave.
+    /// Behind the place where the page before ended: the number that it gave; what it means is the
+    /// implementation's own.
     pub before: Option<u64>,
     /// At most so many.
     pub limit: usize,
@@ -368,7 +369,7 @@ pub trait PipelineBackend: Send + Sync {
         not_built()
     }
 
-    /// Blocking: one run with all that is kept of it.
+    /// Blocking: one run with all that is kept of it; of one that has not ended, its steps so far.
     fn run(&self, place: &PipelinePlace, id: RunId) -> Result<v1::RunDetail, Fault> {
         not_built()
     }
@@ -380,6 +381,17 @@ pub trait PipelineBackend: Send + Sync {
         id: RunId,
         by: Actor,
     ) -> BoxFuture<Result<v1::StartedRun, Fault>> {
+        not_built_later()
+    }
+
+    /// Future: cancels a run that has not ended; [`Fault::NotFound`], [`Fault::Conflict`] when it
+    /// has ended.
+    fn cancel_run(
+        &self,
+        place: PipelinePlace,
+        id: RunId,
+        by: Actor,
+    ) -> BoxFuture<Result<v1::CanceledRun, Fault>> {
         not_built_later()
     }
 

@@ -1,4 +1,4 @@
-//! Runs: start them, list them, look into one, run one again.
+//! Runs: start them, list them, look into one, run one again, cancel one.
 
 use super::page_limit;
 use super::pipelines::place;
@@ -111,7 +111,7 @@ fn statuses(text: &str) -> Result<Vec<v1::RunStatus>> {
     words.map(read).collect()
 }
 
-/// One run with all that is kept of it.
+/// One run with all that is kept of it; of one that has not ended, its steps so far.
 #[utoipa::path(
     get, path = "/api/v1/workspaces/{workspace}/pipelines/{name}/runs/{run}", tag = "runs",
     security(("bearer" = [])),
@@ -153,6 +153,28 @@ pub(crate) async fn again(
     let id = run_id(&run)?;
     let started = api.backend().pipelines().run_again(place, id, caller.actor()).await?;
     Ok((StatusCode::ACCEPTED, Json(started)))
+}
+
+/// Cancels a run that has not ended. It ends as `stopped`, with an entry in the history.
+#[utoipa::path(
+    post, path = "/api/v1/workspaces/{workspace}/pipelines/{name}/runs/{run}/cancel", tag = "runs",
+    security(("bearer" = [])),
+    params(
+        ("workspace" = String, Path, description = "The workspace's name."),
+        ("name" = String, Path, description = "The pipeline's name."),
+        ("run" = String, Path, description = "The run's id."),
+    ),
+    responses((status = 202, description = "It ends.", body = v1::CanceledRun))
+)]
+pub(crate) async fn cancel(
+    State(api): State<Api>,
+    caller: Caller,
+    Segments((workspace, name, run)): Segments<(String, String, String)>,
+) -> Result<(StatusCode, Json<v1::CanceledRun>)> {
+    let place = place(&api, &caller, (workspace, name))?;
+    let id = run_id(&run)?;
+    let canceled = api.backend().pipelines().cancel_run(place, id, caller.actor()).await?;
+    Ok((StatusCode::ACCEPTED, Json(canceled)))
 }
 
 fn run_id(text: &str) -> Result<RunId> {

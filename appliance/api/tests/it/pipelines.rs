@@ -211,6 +211,14 @@ async fn a_run_is_started_by_hand_found_and_run_again() {
     bad.expect_error(400, "bad_request", Some("run"));
     let again = server.post("engineer", &format!("{BASE}/scale/runs/1-9/again"), "").await;
     assert_eq!(again.expect(202).value()["id"], "1-10");
+    let cancel = async |who: &str, run: &str| {
+        server.post(who, &format!("{BASE}/scale/runs/{run}/cancel"), "").await
+    };
+    let canceled = cancel("engineer", "1-5").await.expect(202).value();
+    assert_eq!(canceled, json!({ "id": "1-5", "was": "waiting" }));
+    cancel("engineer", "1-1").await.expect_error(409, "conflict", None);
+    cancel("engineer", "1-99").await.expect_error(404, "not_found", None);
+    cancel("viewer", "1-5").await.expect_error(403, "forbidden", None);
 }
 
 #[tokio::test]

@@ -36,6 +36,15 @@ pub struct Usage {
     pub cpu: Duration,
 }
 
+/// How much of its share of parked runs a pipeline has used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParkedShare {
+    /// The pipeline's name.
+    pub pipeline: Arc<str>,
+    /// In hundredths.
+    pub percent: u64,
+}
+
 impl Engine {
     /// All deployed pipelines by number.
     #[must_use]
@@ -81,6 +90,16 @@ impl Engine {
             open: core.watch.lock().books.open_count(),
             full_waits: core.full_waits.load(Ordering::Relaxed),
         }
+    }
+
+    /// The pipeline that has used the most of its share of parked runs, in number or bytes; none if
+    /// no run is parked.
+    #[must_use]
+    pub fn parked_most(&self) -> Option<ParkedShare> {
+        let (number, percent) = self.core.queue.parked_most()?;
+        let deployment = self.core.deployments.get(number);
+        let name = deployment.map(|deployment| Arc::clone(&deployment.plan.name));
+        Some(ParkedShare { pipeline: name.unwrap_or_else(|| "".into()), percent })
     }
 
     /// The pipelines that used the most CPU in the last 15 minutes, most first.

@@ -41,6 +41,19 @@ impl Queue {
         self.change(|inner| inner.park(run, now, at))
     }
 
+    /// The pipeline that has used the most of its share, and how much of it, in hundredths.
+    pub(crate) fn parked_most(&self) -> Option<(u32, u64)> {
+        let inner = self.inner.lock();
+        let (count, size) = inner.config.parked_share();
+        let used = |used: usize, of: usize| used as u64 * 100 / of.max(1) as u64;
+        let parked = inner.pipes.iter().filter(|(_, pipe)| pipe.parked > 0);
+        parked
+            .map(|(number, pipe)| {
+                (*number, used(pipe.parked, count).max(used(pipe.parked_bytes, size)))
+            })
+            .max_by_key(|(_, percent)| *percent)
+    }
+
     /// Tells a parked run what it waits for.
     pub(crate) fn tell(&self, id: RunId, event: Event, now: Timestamp, at: Duration) {
         self.change(|inner| inner.tell(id, event, now, at));

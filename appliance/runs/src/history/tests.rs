@@ -470,9 +470,38 @@ fn executions_of_a_step_add_up() {
     assert_eq!((each.status, each.count), (StepStatus::Failed, 6));
     assert_eq!(each.took, Duration::from_micros(27));
     assert_eq!((&*each.input.as_ref().expect("kept").text, each.fault.is_some()), ("3", true));
-    // One that waited is told again when it is done
-    trace.add(StepRun { status: StepStatus::Unfinished, ..step("hold", None) });
-    assert_eq!(trace.steps[2].status, StepStatus::Unfinished);
-    trace.add(step("hold", None));
-    assert_eq!(trace.steps[2].status, StepStatus::Ok);
+}
+
+#[test]
+fn a_step_that_waited_counts_once_and_keeps_the_worst_before_its_wait() {
+    let mut trace = Trace::default();
+    let at = |status, began, took| StepRun {
+        status,
+        count: 1,
+        began: Duration::from_micros(began),
+        took: Duration::from_micros(took),
+        ..step("call", None)
+    };
+    // Given a step that waited and ended well
+    trace.add(at(StepStatus::Unfinished, 10, 1));
+    assert_eq!(trace.steps[0].status, StepStatus::Unfinished);
+    trace.add(at(StepStatus::Ok, 5_000, 2));
+    let call = &trace.steps[0];
+    assert_eq!((call.status, call.count), (StepStatus::Ok, 1));
+    assert_eq!(call.took, Duration::from_micros(4_992), "its wait is part of its time");
+    // When it waits, is tried again, waits once more and ends well
+    trace.add(at(StepStatus::Unfinished, 6_000, 1));
+    trace.add(at(StepStatus::Passed, 7_000, 1));
+    trace.add(at(StepStatus::Unfinished, 8_000, 1));
+    assert_eq!(trace.steps[0].status, StepStatus::Unfinished);
+    trace.add(at(StepStatus::Ok, 9_000, 1));
+    // Then that it had failed once is not forgotten
+    assert_eq!((trace.steps[0].status, trace.steps[0].count), (StepStatus::Passed, 3));
+    // And of two that wait at once the first to end does not end the other
+    trace.add(at(StepStatus::Unfinished, 10_000, 1));
+    trace.add(at(StepStatus::Unfinished, 10_000, 1));
+    trace.add(at(StepStatus::Failed, 11_000, 1));
+    assert_eq!(trace.steps[0].status, StepStatus::Unfinished);
+    trace.add(at(StepStatus::Ok, 12_000, 1));
+    assert_eq!(trace.steps[0].status, StepStatus::Failed);
 }

@@ -22,6 +22,8 @@ Examples:
   millrace pipeline import scale.json --note 'bar instead of psi' --deploy
   millrace pipeline list
   millrace pipeline runs scale --status failed
+  millrace pipeline runs scale --status queued,running,waiting
+  millrace pipeline cancel scale 7-123456
   millrace pipeline rollback scale
 
 NAME is WORKSPACE/NAME, or NAME alone in the workspace main.";
@@ -53,8 +55,10 @@ pub(super) enum PipelineVerb {
         /// The pipeline.
         name: String,
     },
-    /// Lists runs, newest first, or shows one with what each step did.
+    /// Lists runs, those that have not ended first, or shows one with what each step did.
     Runs(runs::RunsArgs),
+    /// Cancels runs that have not ended: each ends as `stopped` and is in the list then.
+    Cancel(runs::CancelArgs),
     /// Starts a run by hand, or one with the input of an earlier run.
     Trigger(runs::TriggerArgs),
     /// Runs the test cases of a file or a stored pipeline; nothing outside is touched.
@@ -88,6 +92,7 @@ pub(super) fn run(place: &Place, verb: PipelineVerb) -> anyhow::Result<()> {
             PipelineVerb::Rollback(args) => deployment::roll_back(&appliance, &args).await,
             PipelineVerb::Remove { name } => deployment::remove(&appliance, &name).await,
             PipelineVerb::Runs(args) => runs::runs(&appliance, &args).await,
+            PipelineVerb::Cancel(args) => runs::cancel(&appliance, &args).await,
             PipelineVerb::Trigger(args) => runs::trigger(&appliance, &args).await,
             PipelineVerb::Test(args) => trials::test(&appliance, &args).await,
             PipelineVerb::Rehearse(args) => trials::rehearse(&appliance, &args).await,

@@ -120,6 +120,7 @@ fn pipelines(check: &mut Check, config: &Config) {
     check.range("pipelines.run_redelivery_ms", engine.run_redelivery_ms, 1_000, 86_400_000);
     check.range("pipelines.parked_max", engine.parked_max.into(), 1, 1_000_000);
     check.range("pipelines.parked_mib_max", engine.parked_mib_max, 1, 4_096);
+    check.range("pipelines.parked_share_percent", engine.parked_share_percent.into(), 1, 100);
     check.range("pipelines.hops_max", engine.hops_max.into(), 1, 64);
     let scripts = &config.scripts;
     check.range("scripts.cpu_ms", scripts.cpu_ms, 1, 60_000);

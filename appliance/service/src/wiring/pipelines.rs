@@ -10,7 +10,7 @@ mod records;
 mod secret_key;
 mod services;
 mod since;
-mod sink;
+pub(in crate::wiring) mod sink;
 mod sources;
 mod store;
 
@@ -204,6 +204,7 @@ pub(crate) fn engine_config(config: &Config) -> millrace_engine::Config {
         discard_new_on_full: engine.discard_new_on_full,
         parked_runs_max: engine.parked_max as usize,
         parked_bytes_max: mib(engine.parked_mib_max),
+        parked_share_percent: engine.parked_share_percent,
         run_redelivery: Duration::from_millis(engine.run_redelivery_ms),
         hops_max: engine.hops_max,
         script_cpu: Duration::from_millis(config.scripts.cpu_ms),

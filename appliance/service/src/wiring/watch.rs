@@ -92,37 +92,59 @@ fn usages(shared: &Shared) -> Vec<Usage> {
     let live = journal.segments_live as u64 * config.journal.segment_mib;
     let connected = shared.broker.get().map_or(0, |broker| broker.stats().connected);
     let engine = shared.engine.stats();
+    // The pipeline that is nearest to its own share stands for all.
+    let parked_most = shared.engine.parked_most();
+    let share = Usage {
+        name: "pipelines.parked_share_percent",
+        what: match &parked_most {
+            Some(most) => format!(
+                "hundredths of its share of waiting runs, by the pipeline `{}`",
+                most.pipeline
+            )
+            .into(),
+            None => "waiting runs of one pipeline".into(),
+        },
+        used: parked_most.map_or(0, |most| most.percent),
+        limit: 100,
+    };
     vec![
         Usage {
             name: "broker.clients_max",
-            what: "MQTT clients",
+            what: "MQTT clients".into(),
             used: connected,
             limit: config.broker.clients_max.into(),
         },
         Usage {
             name: "admission.tags_max",
-            what: "topics",
+            what: "topics".into(),
             used: shared.namespace.tag_count().into(),
             limit: config.admission.tags_max.into(),
         },
         Usage {
             name: "journal.bytes_max_mib",
-            what: "MiB of the journal that a reader still needs",
+            what: "MiB of the journal that a reader still needs".into(),
             used: live,
             limit: config.journal.bytes_max_mib,
         },
         Usage {
             name: "pipelines.queue_mib_max",
-            what: "bytes of runs that wait",
+            what: "bytes of runs that wait".into(),
             used: engine.queue_bytes as u64,
             limit: config.pipelines.queue_mib_max << 20,
         },
         Usage {
             name: "pipelines.parked_max",
-            what: "runs that wait for a time or an answer",
+            what: "runs that wait for a time or an answer".into(),
             used: engine.parked as u64,
             limit: config.pipelines.parked_max.into(),
         },
+        Usage {
+            name: "pipelines.parked_mib_max",
+            what: "bytes of runs that wait for a time or an answer".into(),
+            used: engine.parked_bytes as u64,
+            limit: config.pipelines.parked_mib_max << 20,
+        },
+        share,
     ]
 }
 

@@ -5,6 +5,7 @@
 
 use super::Watch;
 use crate::issues::{Issue, Issues, Severity};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ pub struct Usage {
     /// What it is, as its setting is called: `mqtt_connections_max`.
     pub name: &'static str,
     /// For people: "MQTT connections".
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// How much is used.
     pub used: u64,
     /// How much there may be.
@@ -93,8 +94,8 @@ mod tests {
         let usages = move || {
             let (name, what) = ("connections_max", "MQTT connections");
             let used = *given.lock();
-            let unlimited = Usage { name: "other", what: "Other", used: 9, limit: 0 };
-            vec![Usage { name, what, used, limit: 5_000 }, unlimited]
+            let unlimited = Usage { name: "other", what: "Other".into(), used: 9, limit: 0 };
+            vec![Usage { name, what: what.into(), used, limit: 5_000 }, unlimited]
         };
         let mut watch = LimitNear::new(issues.clone(), Box::new(usages));
         let mut at = |count: u64| {

@@ -19,7 +19,7 @@ pub enum RunStatus {
     Ok,
     /// A step failed.
     Failed,
-    /// A person or a newer run stopped it.
+    /// It was canceled: by a person, a newer run or an undeployment.
     Stopped,
     /// An earlier one was still running, and the pipeline skips then.
     Skipped,
@@ -81,9 +81,9 @@ pub struct Run {
     pub trigger: String,
     /// How it stands.
     pub status: RunStatus,
-    /// When it began to execute.
+    /// When it began to execute; while it is queued, when it was queued.
     pub started: String,
-    /// From then to its end, microseconds.
+    /// From then to its end, or to now, microseconds.
     pub took_us: u64,
     /// How long it waited in the queue before, microseconds.
     pub waited_us: u64,
@@ -97,6 +97,54 @@ pub struct Run {
     /// Why it did not end well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<RunFault>,
+    /// What holds it, while it is `waiting`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<RunWait>,
+}
+
+/// What a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunWait {
+    /// The step that waits.
+    pub step: String,
+    /// For what.
+    pub what: RunWaitFor,
+    /// Since when; after a restart of the box, since then.
+    pub since: String,
+    /// Until when at the latest, if that is known: the pause's end, the next try, the step's
+    /// timeout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// For what a step waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunWaitFor {
+    /// The answer of something outside: a server, a database, a broker.
+    Answer,
+    /// A time.
+    Time,
+    /// The time of its next try.
+    Retry,
+    /// The branches of a list's items.
+    Items,
+    /// A guarded branch.
+    Branch,
+    /// A pipeline that it calls.
+    Call,
+    /// All branches that lead to it.
+    Inputs,
+}
+
+/// A run that was canceled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CanceledRun {
+    /// Its id.
+    pub id: String,
+    /// How it stood: `queued` and `waiting` runs end at once, one that is `running` when it would
+    /// wait next, or at its end.
+    pub was: RunStatus,
 }
 
 /// Why a run or a step failed.
@@ -131,6 +179,9 @@ pub struct RunDetail {
     /// Steps, lines and items that were left out for their number or length.
     #[serde(default)]
     pub left_out: u64,
+    /// All that it waits for, if it has not ended: what holds it first, then the steps around that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<RunWait>,
 }
 
 /// A datum that may have been cut.

@@ -186,6 +186,58 @@ fn a_document_that_cannot_run_is_refused_with_step_and_field_and_what_ran_goes_o
 }
 
 #[test]
+fn a_run_that_waits_is_listed_opened_and_canceled_also_after_a_kill() -> anyhow::Result<()> {
+    let mut appliance = Appliance::start(&[])?;
+    let steps = json!({
+        "a-go": { "kind": "manual" },
+        "b-hold": { "kind": "wait", "fields": { "for_ms": 3_600_000 } },
+    });
+    let file = document(&appliance, "hold", steps)?;
+    appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    let start = || appliance.cli(&["pipeline", "trigger", "hold", "--no-wait"]);
+    let first = start()?.trim().to_owned();
+    let second = start()?.trim().to_owned();
+    let list = |appliance: &Appliance| {
+        let said = appliance.cli(&["pipeline", "runs", "hold", "--json"])?;
+        let rows = said.lines().map(serde_json::from_str);
+        Ok::<Vec<serde_json::Value>, anyhow::Error>(rows.collect::<Result<_, _>>()?)
+    };
+    let both_wait = |appliance: &Appliance| {
+        let rows = list(appliance).ok()?;
+        let waits = rows.len() == 2 && rows.iter().all(|row| row["status"] == "waiting");
+        waits.then_some(rows)
+    };
+    let rows = wait::until("both to wait", || both_wait(&appliance))?;
+    assert_eq!((&rows[0]["id"], &rows[1]["id"]), (&json!(second), &json!(first)));
+    let waiting = &rows[0]["waiting"];
+    assert_eq!((&waiting["step"], &waiting["what"]), (&json!("b-hold"), &json!("time")));
+    assert!(waiting["since"].is_string() && waiting["until"].is_string(), "{waiting}");
+    let opened = appliance.cli(&["pipeline", "runs", "hold", &first])?;
+    assert!(opened.contains("a-go") && opened.contains("step `b-hold` waits"), "{opened}");
+    // After a kill they wait on, until the same time
+    appliance.kill()?;
+    appliance.start_again()?;
+    let again = wait::until("both to wait again", || both_wait(&appliance))?;
+    assert_eq!(again[0]["waiting"]["until"], waiting["until"]);
+    // One is canceled, the other loses its pipeline: both have an entry that says so
+    let said = appliance.cli(&["pipeline", "cancel", "hold", &first])?;
+    assert!(said.contains("was waiting"), "{said}");
+    appliance.cli(&["pipeline", "undeploy", "hold"])?;
+    let ended = wait::until("both to be in the history", || {
+        let rows = list(&appliance).ok()?;
+        let ended = rows.len() == 2 && rows.iter().all(|row| row["status"] == "stopped");
+        ended.then_some(rows)
+    })?;
+    let mut codes: Vec<_> = ended.iter().map(|row| row["fault"]["code"].to_string()).collect();
+    codes.sort();
+    assert_eq!(codes, [r#""canceled""#, r#""undeployed""#]);
+    let refused = appliance.output(&["pipeline", "cancel", "hold", &first])?;
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("has ended: stopped"), "{said}");
+    Ok(())
+}
+
+#[test]
 fn an_endless_script_fails_at_its_limit_with_its_line_and_raises_an_issue() -> anyhow::Result<()> {
     let appliance = Appliance::start(&["scripts.cpu_ms = 50"])?;
     let steps = json!({

@@ -51,6 +51,7 @@ fn run(id: u64, status: v1::RunStatus) -> v1::Run {
         attempt: 1,
         by: None,
         fault: None,
+        waiting: None,
     }
 }
 
@@ -72,6 +73,7 @@ fn detail(id: u64) -> v1::RunDetail {
         }],
         lines: Vec::new(),
         left_out: 0,
+        waits: Vec::new(),
     }
 }
 
@@ -294,6 +296,20 @@ impl PipelineBackend for Fake {
     ) -> BoxFuture<Result<v1::StartedRun, Fault>> {
         self.act_on_pipelines(by);
         done(Ok(started(10, false)))
+    }
+
+    fn cancel_run(
+        &self,
+        _: PipelinePlace,
+        id: RunId,
+        by: Actor,
+    ) -> BoxFuture<Result<v1::CanceledRun, Fault>> {
+        self.act_on_pipelines(by);
+        done(match id.seq {
+            1..=4 => Err(Fault::Conflict("It has ended.".to_owned())),
+            5..=9 => Ok(v1::CanceledRun { id: id.to_string(), was: v1::RunStatus::Waiting }),
+            _ => Err(Fault::NotFound("There is no such run.".to_owned())),
+        })
     }
 
     fn test(&self, trial: Trial) -> BoxFuture<Result<Vec<v1::CaseReport>, Fault>> {

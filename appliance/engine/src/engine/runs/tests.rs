@@ -159,7 +159,7 @@ fn undeploying_cancels_what_waits_and_what_has_not_begun_with_an_entry_each() {
     plant.settle();
     let told = ids.iter().rev().map(|seq| (*seq, "undeployed")).collect::<Vec<_>>();
     assert_eq!(faults(&plant), told);
-    assert!(plant.world.reports.lock().iter().all(|report| !report.fault.is_none()));
+    assert!(plant.world.reports.lock().iter().all(|report| report.fault.is_some()));
     assert_eq!(plant.engine.stats().canceled, 3);
     assert_eq!(plant.outside(), 0, "its work outside was stopped");
     assert_eq!(plant.move_cursor(), plant.seen());
@@ -221,4 +221,6 @@ fn one_pipeline_takes_its_share_of_parked_runs_and_others_go_on() {
     plant.settle();
     let of = |number| plant.engine.pipeline_stats(number).unwrap();
     assert_eq!((of(1).parked, of(1).failed, of(2).parked, of(2).failed), (5, 3, 1, 0));
+    let most = plant.engine.parked_most().unwrap();
+    assert_eq!((&*most.pipeline, most.percent), ("p1", 100));
 }

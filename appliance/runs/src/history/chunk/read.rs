@@ -173,7 +173,7 @@ pub(crate) fn read_trace(body: &[u8], place: TracePlace, words: &[&str]) -> Opti
     let lines = (0..count.min(reader.0.len()))
         .map(|_| line(&mut reader, words))
         .collect::<Option<Vec<_>>>()?;
-    Some(Trace { input, output, steps, lines, left_out })
+    Some(Trace { input, output, steps, lines, left_out, waiting: Vec::new() })
 }
 
 fn step(reader: &mut Reader<'_>, words: &[&str]) -> Option<StepRun> {

@@ -57,7 +57,7 @@ fn traces() -> impl Strategy<Value = Option<Box<Trace>>> {
         any::<u64>(),
     );
     proptest::option::of(all.prop_map(|((input, output), steps, lines, left_out)| {
-        Box::new(Trace { input, output, steps, lines, left_out })
+        Box::new(Trace { input, output, steps, lines, left_out, waiting: Vec::new() })
     }))
 }
 

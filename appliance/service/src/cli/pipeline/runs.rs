@@ -1,4 +1,4 @@
-//! Runs: list them, look into one, start one.
+//! Runs: list them, look into one, start one, cancel some.
 
 use super::{asked, shown, split};
 use crate::cli::local::Appliance;
@@ -37,6 +37,18 @@ pub(in crate::cli) struct RunsArgs {
     /// At most so many.
     #[arg(long, default_value_t = 20)]
     limit: usize,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Which runs to cancel.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CancelArgs {
+    /// The pipeline.
+    name: String,
+    /// Ids of runs; `millrace pipeline runs NAME --status queued,running,waiting` lists them.
+    #[arg(required = true)]
+    runs: Vec<String>,
     #[command(flatten)]
     output: Output,
 }
@@ -92,6 +104,24 @@ pub(super) async fn runs(appliance: &Appliance, args: &RunsArgs) -> anyhow::Resu
         } else {
             writeln!(std::io::stdout(), "{}", shown::run(&run))?;
         }
+    }
+    Ok(())
+}
+
+pub(super) async fn cancel(appliance: &Appliance, args: &CancelArgs) -> anyhow::Result<()> {
+    let (workspace, name) = split(&args.name);
+    for run in &args.runs {
+        let canceling = appliance.api.cancel_run(workspace, name, run);
+        let canceled = asked(canceling, "cancel a run of", &args.name).await?;
+        if args.output.is_json() {
+            json_line(&canceled)?;
+            continue;
+        }
+        let what = match canceled.was {
+            v1::RunStatus::Running => "is executed now and ends when it would wait next",
+            _ => "ends",
+        };
+        writeln!(std::io::stdout(), "{run} was {}: it {what}.", canceled.was.name())?;
     }
     Ok(())
 }

@@ -154,7 +154,28 @@ pub(super) fn run(run: &v1::Run) -> String {
     if let Some(fault) = &run.fault {
         line.push_str(&format!("  {}", run_fault(fault)));
     }
+    if let Some(waits) = &run.waiting {
+        line.push_str(&format!("  {}", wait(waits)));
+    }
     line
+}
+
+/// At which step, for what and since when a run waits.
+fn wait(wait: &v1::RunWait) -> String {
+    let what = match wait.what {
+        v1::RunWaitFor::Answer => "for an answer",
+        v1::RunWaitFor::Time => "for its time",
+        v1::RunWaitFor::Retry => "to try again",
+        v1::RunWaitFor::Items => "for the items of its list",
+        v1::RunWaitFor::Branch => "for its branch",
+        v1::RunWaitFor::Call => "for the pipeline that it calls",
+        v1::RunWaitFor::Inputs => "for its other inputs",
+    };
+    let mut text = format!("step `{}` waits {what} since {}", wait.step, wait.since);
+    if let Some(until) = &wait.until {
+        text.push_str(&format!(", until {until}"));
+    }
+    text
 }
 
 fn run_fault(fault: &v1::RunFault) -> String {
@@ -182,6 +203,7 @@ pub(super) fn run_detail(detail: &v1::RunDetail) -> Vec<String> {
         lines.extend(item("      input   ", &step.input));
         lines.extend(item("      output  ", &step.output));
     }
+    lines.extend(detail.waits.iter().map(|row| format!("  {}", wait(row))));
     for line in &detail.lines {
         lines.push(format!("  {:<5} `{}`: {}", line.level, line.step, line.text));
     }

@@ -138,6 +138,15 @@ impl PipelineBackend for Answers {
         self.start_again(&place, id, &by)
     }
 
+    fn cancel_run(
+        &self,
+        place: PipelinePlace,
+        id: api::RunId,
+        by: api::Actor,
+    ) -> api::BoxFuture<Result<v1::CanceledRun, Fault>> {
+        self.cancel_open(&place, id, &by)
+    }
+
     fn test(&self, trial: api::Trial) -> api::BoxFuture<Result<Vec<v1::CaseReport>, Fault>> {
         self.run_cases(&trial)
     }

@@ -33,6 +33,10 @@ fn lanes(shared: &Shared, out: &mut Vec<Measure>) {
     out.push(Measure::gauge("engine_queue_bytes", text, stats.queue_bytes as f64));
     let text = "Runs that wait for a time or an answer";
     out.push(Measure::gauge("engine_parked_runs", text, stats.parked as f64));
+    out.push(Measure::counter("engine_runs_done", "Runs that ended well", stats.done));
+    out.push(Measure::counter("engine_runs_failed", "Runs that failed", stats.failed));
+    let text = "Runs canceled by a person, a later run or an undeployment";
+    out.push(Measure::counter("engine_runs_canceled", text, stats.canceled));
     let text = "Runs dropped at the queue's limits";
     out.push(Measure::counter("engine_runs_shed", text, stats.shed));
     let text = "Runs that were taken again because they took too long";
@@ -46,12 +50,9 @@ fn lanes(shared: &Shared, out: &mut Vec<Measure>) {
 }
 
 fn pipelines(shared: &Shared, out: &mut Vec<Measure>) {
-    let (mut done, mut failed) = (0, 0);
     for pipeline in shared.engine.deployments() {
         let Some(stats) = shared.engine.pipeline_stats(pipeline.number) else { continue };
         let name = &*pipeline.name;
-        done += stats.done;
-        failed += stats.failed;
         let text = "CPU time used, by pipeline";
         out.push(labeled("pipeline_cpu_seconds", text, stats.cpu, name));
         let text = "CPU time of scripts, by pipeline";
@@ -64,14 +65,17 @@ fn pipelines(shared: &Shared, out: &mut Vec<Measure>) {
             let runs = Measure::counter("pipeline_failed_runs", text, stats.failed);
             out.push(runs.with_label("pipeline", name));
         }
+        if stats.canceled.count > 0 {
+            let text = "Runs canceled, by pipeline";
+            let runs = Measure::counter("pipeline_canceled_runs", text, stats.canceled.count);
+            out.push(runs.with_label("pipeline", name));
+        }
         if stats.kills.count > 0 {
             let text = "Scripts stopped at a limit, by pipeline";
             let kills = Measure::counter("pipeline_script_kills", text, stats.kills.count);
             out.push(kills.with_label("pipeline", name));
         }
     }
-    out.push(Measure::counter("engine_runs_done", "Runs that ended well", done));
-    out.push(Measure::counter("engine_runs_failed", "Runs that failed", failed));
 }
 
 fn seconds(

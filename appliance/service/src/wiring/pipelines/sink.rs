@@ -3,8 +3,9 @@
 //! The engine tells executions one by one, the history keeps one row per step: the worst status,
 //! the number of executions, their time, input and output of the last.
 
+use millrace_engine::report::SKIPPED;
 use millrace_engine::script::Level;
-use millrace_engine::{RunReport, RunSink, StepReport, StepStatus};
+use millrace_engine::{RunFault, RunReport, RunSink, StepReport, StepStatus};
 use millrace_flow::Data;
 use millrace_flow::document::HistoryDetail;
 use millrace_runs as runs;
@@ -20,7 +21,7 @@ impl RunSink for Sink {
     }
 }
 
-/// A report as the history keeps it.
+/// A report as the history keeps it; one of a run that has not ended has no meaning in its status.
 pub(in crate::wiring) fn run(report: RunReport) -> runs::Run {
     let detail = match report.detail {
         HistoryDetail::Minimal => runs::Detail::Minimal,
@@ -37,7 +38,8 @@ pub(in crate::wiring) fn run(report: RunReport) -> runs::Run {
     });
     let status = match &fault {
         None => runs::Status::Ok,
-        Some(fault) if &*fault.code == "stopped" => runs::Status::Stopped,
+        Some(_) if report.fault.as_ref().is_some_and(RunFault::is_cancel) => runs::Status::Stopped,
+        Some(fault) if &*fault.code == SKIPPED => runs::Status::Skipped,
         Some(_) => runs::Status::Failed,
     };
     let by = report.is_manual.then(|| {
@@ -83,9 +85,9 @@ fn trace(report: &RunReport) -> runs::Trace {
     let mut trace = runs::Trace {
         input: item(Some(&report.input)),
         output: item(Some(&report.result)),
-        steps: Vec::new(),
         lines: lines.collect(),
         left_out: u64::from(report.steps_left_out) + u64::from(report.log_left_out),
+        ..runs::Trace::default()
     };
     for execution in &report.steps {
         trace.add(step(execution));

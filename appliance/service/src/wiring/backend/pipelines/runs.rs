@@ -1,33 +1,90 @@
-//! Runs as the API tells them: those that have ended, from the history of runs.
+//! Runs as the API tells them: those that have not ended, as the engine has them, then those that
+//! have, from the history of runs.
+//!
+//! **Invariants**: a page of runs that have not ended is one moment of the engine's; a run that
+//! ends between two pages may be on both or, if the history does not keep it, on none.
 
-use super::Answers;
+use super::{Answers, failed};
+use crate::wiring::pipelines::sink;
 use millrace_api::Fault;
-use millrace_api::backend::{PipelinePlace, RunId, RunPage, RunQuery};
+use millrace_api::backend::{Actor, BoxFuture, PipelinePlace, RunId, RunPage, RunQuery};
 use millrace_contract::v1;
+use millrace_engine::{OpenRun, OpenState, OpenWait, WaitFor};
+use millrace_model::Timestamp;
 use millrace_runs as runs;
+use std::sync::Arc;
+
+/// Marks the places of pages that ended among the runs that have not ended: their seq follows.
+/// Numbers of the history are far below it.
+const OPEN: u64 = 1 << 63;
 
 impl Answers {
+    /// A page: first the runs that have not ended, newest first, then those of the history.
     pub(super) fn run_page(&self, query: &RunQuery) -> Result<RunPage, Fault> {
         let pipeline = self.known(&query.place)?;
-        let statuses: Vec<runs::Status> =
+        let is_any = query.statuses.is_empty();
+        let ended: Vec<runs::Status> =
             query.statuses.iter().filter_map(|status| ended(*status)).collect();
-        if statuses.is_empty() && !query.statuses.is_empty() {
-            let text = "runs that have not ended are not listed in this version; the pipeline \
-                        itself tells how many wait and run";
-            return Err(Fault::NotSupported(text.to_owned()));
+        let open: Vec<OpenState> = match is_any {
+            true => ALL_OPEN.to_vec(),
+            false => query.statuses.iter().filter_map(|status| open_state(*status)).collect(),
+        };
+        let mut page = RunPage { runs: Vec::new(), next: None };
+        // Behind a number of the history all that has not ended was on a page before.
+        let before = query.before.map(|place| (place & OPEN != 0, place & !OPEN));
+        if !open.is_empty() && before.is_none_or(|(is_open, _)| is_open) {
+            let before = before.map(|(_, seq)| seq);
+            let found = self.open_page(pipeline.number(), &open, before, query);
+            page.runs = found.iter().take(query.limit).map(open_run).collect();
+            if found.len() >= query.limit {
+                let last = found.iter().take(query.limit).next_back();
+                let is_more = found.len() > query.limit || is_any || !ended.is_empty();
+                page.next = last.filter(|_| is_more).map(|run| OPEN | run.report.id.seq);
+                return Ok(page);
+            }
+        }
+        if ended.is_empty() && !is_any {
+            return Ok(page);
         }
         let wanted = runs::Query {
             workspace: Some(query.place.workspace.number.0),
             pipeline: Some(pipeline.number()),
-            statuses,
+            statuses: ended,
             trigger: None,
             from: query.from,
             to: query.to,
-            before: query.before,
-            limit: query.limit,
+            before: query.before.filter(|place| place & OPEN == 0),
+            limit: query.limit - page.runs.len(),
         };
-        let page = self.0.run_history.list(&wanted).map_err(|error| unreadable(&error))?;
-        Ok(RunPage { runs: page.runs.iter().map(|kept| run(&kept.run)).collect(), next: page.next })
+        let kept = self.0.run_history.list(&wanted).map_err(|error| unreadable(&error))?;
+        page.runs.extend(kept.runs.iter().map(|kept| run(&kept.run)));
+        page.next = kept.next;
+        Ok(page)
+    }
+
+    /// Runs that have not ended within the asked time, one more than a page if there are so many.
+    fn open_page(
+        &self,
+        pipeline: u32,
+        states: &[OpenState],
+        before: Option<u64>,
+        query: &RunQuery,
+    ) -> Vec<OpenRun> {
+        let is_in_time = |run: &OpenRun| {
+            let began = began(run);
+            query.from.is_none_or(|from| began >= from) && query.to.is_none_or(|to| began < to)
+        };
+        let (mut found, mut before) = (Vec::new(), before);
+        while found.len() <= query.limit {
+            let page = self.0.engine.open_runs(pipeline, states, before, OPEN_PAGE);
+            before = page.last().map(|run| run.report.id.seq);
+            let is_last = page.len() < OPEN_PAGE;
+            found.extend(page.into_iter().filter(is_in_time));
+            if is_last {
+                break;
+            }
+        }
+        found
     }
 
     pub(super) fn run_detail(
@@ -46,9 +103,117 @@ impl Answers {
         if pipeline.number() != id.pipeline {
             return Err(unknown());
         }
+        if let Some(open) = self.0.engine.open_run(engine_id(id)) {
+            return Ok(open_detail(open));
+        }
         let found = self.0.run_history.find(id.pipeline, id.seq);
         let kept = found.map_err(|error| unreadable(&error))?.ok_or_else(unknown)?;
         Ok(detail(&kept.run))
+    }
+
+    pub(super) fn cancel_open(
+        &self,
+        place: &PipelinePlace,
+        id: RunId,
+        by: &Actor,
+    ) -> BoxFuture<Result<v1::CanceledRun, Fault>> {
+        let number = match self.known(place) {
+            Ok(pipeline) => pipeline.number(),
+            Err(fault) => return failed(fault),
+        };
+        let state = (number == id.pipeline)
+            .then(|| self.0.engine.cancel(engine_id(id), &format!("canceled by {}", by.who)))
+            .flatten();
+        let Some(state) = state else {
+            let (place, this) = (place.clone(), Self(Arc::clone(&self.0)));
+            return Box::pin(async move {
+                // Reading the history may wait for the disk.
+                let found = tokio::task::spawn_blocking(move || this.run_detail(&place, id)).await;
+                let found = found.map_err(|error| Fault::Internal(error.to_string()))?;
+                let status = found?.run.status.name();
+                Err(Fault::Conflict(format!("the run {id} has ended: {status}")))
+            });
+        };
+        let canceled = v1::CanceledRun { id: id.to_string(), was: status(state) };
+        let actor = millrace_access::Actor { who: by.who.clone(), from: Some(by.from) };
+        let what = format!("{}/{} {id}", place.workspace.name, place.name);
+        let audit = self.0.access.audit(&actor, "run.cancel", &what);
+        self.durable(vec![audit], canceled)
+    }
+}
+
+const ALL_OPEN: [OpenState; 3] = [OpenState::Queued, OpenState::Running, OpenState::Waiting];
+/// Runs that the engine is asked for at once.
+const OPEN_PAGE: usize = 1_001;
+
+fn engine_id(id: RunId) -> millrace_engine::RunId {
+    millrace_engine::RunId { pipeline: id.pipeline, seq: id.seq }
+}
+
+fn open_state(status: v1::RunStatus) -> Option<OpenState> {
+    match status {
+        v1::RunStatus::Queued => Some(OpenState::Queued),
+        v1::RunStatus::Running => Some(OpenState::Running),
+        v1::RunStatus::Waiting => Some(OpenState::Waiting),
+        _ => None,
+    }
+}
+
+fn status(state: OpenState) -> v1::RunStatus {
+    match state {
+        OpenState::Queued => v1::RunStatus::Queued,
+        OpenState::Running => v1::RunStatus::Running,
+        OpenState::Waiting => v1::RunStatus::Waiting,
+    }
+}
+
+/// When a run began, or was queued if it has not.
+fn began(run: &OpenRun) -> Timestamp {
+    match run.state {
+        OpenState::Queued => run.report.asked,
+        _ => run.report.begun,
+    }
+}
+
+fn open_run(open: &OpenRun) -> v1::Run {
+    let began = began(open);
+    let kept = run(&sink::run(millrace_engine::RunReport {
+        steps: Vec::new(),
+        log: Vec::new(),
+        ..open.report.clone()
+    }));
+    v1::Run {
+        status: status(open.state),
+        started: began.to_rfc3339(),
+        took_us: match open.state {
+            OpenState::Queued => 0,
+            _ => kept.took_us,
+        },
+        waiting: open.waits.first().map(wait),
+        ..kept
+    }
+}
+
+fn open_detail(open: OpenRun) -> v1::RunDetail {
+    let head = open_run(&open);
+    let waits = open.waits.iter().map(wait).collect();
+    v1::RunDetail { run: head, waits, ..detail(&sink::run(open.report)) }
+}
+
+fn wait(wait: &OpenWait) -> v1::RunWait {
+    v1::RunWait {
+        step: wait.step.to_string(),
+        what: match wait.what {
+            WaitFor::Answer => v1::RunWaitFor::Answer,
+            WaitFor::Time => v1::RunWaitFor::Time,
+            WaitFor::Retry => v1::RunWaitFor::Retry,
+            WaitFor::Items => v1::RunWaitFor::Items,
+            WaitFor::Branch => v1::RunWaitFor::Branch,
+            WaitFor::Call => v1::RunWaitFor::Call,
+            WaitFor::Inputs => v1::RunWaitFor::Inputs,
+        },
+        since: wait.since.to_rfc3339(),
+        until: wait.until.map(|time| time.to_rfc3339()),
     }
 }
 
@@ -75,6 +240,7 @@ pub(super) fn run(of: &runs::Run) -> v1::Run {
         attempt: of.attempt,
         by: of.by.as_ref().map(ToString::to_string),
         fault: of.fault.as_ref().map(fault),
+        waiting: None,
     }
 }
 
@@ -103,6 +269,7 @@ pub(super) fn detail(of: &runs::Run) -> v1::RunDetail {
         steps: steps.collect(),
         lines: lines.collect(),
         left_out: trace.map_or(0, |trace| trace.left_out),
+        waits: Vec::new(),
     }
 }
 
