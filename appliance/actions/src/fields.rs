@@ -254,8 +254,7 @@ pub(crate) fn reveal(
 ) -> Result<Arc<str>, StepFault> {
     let SecretName(name) = name;
     let value = context.secret(name).ok_or_else(|| {
-        let message = format!("there is no secret `{name}` in this workspace; create it");
-        StepFault::lasting("secret", message)
+        StepFault::lasting("secret", context.services().no_secret(context.workspace(), name))
     })?;
     secrets.add(name, &value);
     Ok(value)

@@ -33,4 +33,4 @@ pub use decision::{BatchDecision, Decision, ElementDecision, Submitted};
 pub use gate::{Config, Gate};
 pub use ledger::{Applier, Counters, LEDGER_CLIENTS_MAX, Ledger, Outcome, RestoreError, THE_BOX};
 pub use namespace::{CreateError, Created, Namespace, NewTag};
-pub use session::Session;
+pub use session::{Mark, Session};

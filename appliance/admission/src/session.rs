@@ -15,6 +15,7 @@ use crate::client::Client;
 use crate::decision::{BatchDecision, Decision, ElementDecision, Submitted};
 use crate::gate::Gate;
 use crate::session::desk::Desk;
+pub use crate::session::desk::Mark;
 use crate::shape::{Parser, Sent, Sink};
 use crate::topics::{Entry, Topics};
 use millrace_journal::Registration;
@@ -104,6 +105,22 @@ impl Session {
     /// From now on its values have come through so many pipelines; 0 at first.
     pub fn set_hops(&mut self, hops: u8) {
         self.desk.set_hops(hops);
+    }
+
+    /// Where what is collected ends, for [`Session::undo`] before the next submit.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        self.desk.mark()
+    }
+
+    /// Takes back all values and records since a mark, as if they had never been offered; what was
+    /// refused stays counted as refused.
+    pub fn undo(&mut self, mark: &Mark) {
+        if self.desk.undo(mark) {
+            self.topics.forget();
+            self.paths.forget();
+            self.elements.forget();
+        }
     }
 
     /// Adds a record of the entrance's own to what is collected, so that it becomes durable in

@@ -29,10 +29,13 @@ pub enum SealError {
     /// Sealed with another key, for another name, or damaged.
     #[error("the secret was sealed with another key, or is damaged")]
     CannotOpen,
+    /// The box has no key, because its file cannot be read.
+    #[error("secret.key cannot be read, so no secret can be opened or set; see the issues")]
+    NoKey,
 }
 
-/// The key of all secrets of a box.
-pub struct SecretKey(LessSafeKey, [u8; KEY_BYTES]);
+/// The key of all secrets of a box, or that there is none.
+pub struct SecretKey(Option<(LessSafeKey, [u8; KEY_BYTES])>);
 
 impl fmt::Debug for SecretKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,6 +44,18 @@ impl fmt::Debug for SecretKey {
 }
 
 impl SecretKey {
+    /// No key: nothing can be sealed or opened.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
+    /// Whether there is a key.
+    #[must_use]
+    pub const fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// A new key.
     ///
     /// # Errors
@@ -84,7 +99,7 @@ impl SecretKey {
     pub fn to_hex(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::with_capacity(2 * KEY_BYTES + 1);
-        for byte in self.1 {
+        for byte in self.0.iter().flat_map(|(_, bytes)| bytes) {
             // A string never refuses a write.
             let _written = write!(text, "{byte:02x}").is_ok();
         }
@@ -94,7 +109,7 @@ impl SecretKey {
 
     fn from_bytes(bytes: [u8; KEY_BYTES]) -> Result<Self, SealError> {
         let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| SealError::KeyInvalid)?;
-        Ok(Self(LessSafeKey::new(key), bytes))
+        Ok(Self(Some((LessSafeKey::new(key), bytes))))
     }
 
     pub(crate) fn seal(
@@ -104,12 +119,12 @@ impl SecretKey {
         value: &str,
         random: &dyn SecureRandom,
     ) -> Result<String, SealError> {
+        let (key, _) = self.0.as_ref().ok_or(SealError::NoKey)?;
         let mut nonce = [0; NONCE_LEN];
         random.fill(&mut nonce).map_err(|_| SealError::NoRandom)?;
         let mut text = value.as_bytes().to_vec();
         let aad = Aad::from(bound_to(workspace, name));
-        self.0
-            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text)
+        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut text)
             .map_err(|_| SealError::CannotOpen)?;
         let mut bytes = nonce.to_vec();
         bytes.append(&mut text);
@@ -122,13 +137,14 @@ impl SecretKey {
         name: &str,
         sealed: &str,
     ) -> Result<String, SealError> {
+        let (key, _) = self.0.as_ref().ok_or(SealError::NoKey)?;
         let open = || {
             let bytes = URL_SAFE_NO_PAD.decode(sealed.strip_prefix(VERSION)?).ok()?;
             let (nonce, text) = bytes.split_first_chunk::<NONCE_LEN>()?;
             let mut text = text.to_vec();
             let aad = Aad::from(bound_to(workspace, name));
             let nonce = Nonce::assume_unique_for_key(*nonce);
-            let value = self.0.open_in_place(nonce, aad, &mut text).ok()?;
+            let value = key.open_in_place(nonce, aad, &mut text).ok()?;
             String::from_utf8(value.to_vec()).ok()
         };
         open().ok_or(SealError::CannotOpen)

@@ -233,6 +233,9 @@ mod tests {
             secrets.apply(&definition);
         }
         assert_eq!(secrets.unreadable(&key), []);
+        assert_eq!(secrets.reveal(MAIN, "mes", &SecretKey::none()), Err(SealError::NoKey));
+        let refused = secrets.set(place("new"), "v", &SecretKey::none(), &by());
+        assert_eq!(refused, Err(SecretError::Seal(SealError::NoKey)));
         let other = SecretKey::generate_with_system().unwrap();
         assert_eq!(secrets.unreadable(&other), [(MAIN, "mes".to_owned())]);
         assert_eq!(secrets.reveal(MAIN, "mes", &other), Err(SealError::CannotOpen));

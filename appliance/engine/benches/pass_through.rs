@@ -10,7 +10,7 @@ use millrace_engine::script::{Compiled, ScriptHost, SyntaxFault, Unit, Worker};
 use millrace_engine::services::{FoundTag, HistoryQuery, Last, Services};
 use millrace_engine::step::{BoxFuture, StepFault};
 use millrace_engine::{
-    Config, Deployed, Engine, Names, Outbox, Outboxes, Parts, Place, Records, RecordsFault,
+    Config, Deployed, Engine, Mark, Names, Outbox, Outboxes, Parts, Place, Records, RecordsFault,
     Registry, Sent, Source, StateEntry, StateStore,
 };
 use millrace_flow::Data;
@@ -88,6 +88,10 @@ struct Sink {
 }
 
 impl Outbox for Sink {
+    fn mark(&mut self, _: Mark) {}
+
+    fn undo(&mut self, _: Mark) {}
+
     fn begin(&mut self, _: Source) {}
     fn publish(&mut self, path: &str, payload: &[u8]) -> Result<(), String> {
         self.bytes += path.len() + payload.len();

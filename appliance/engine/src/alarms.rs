@@ -21,6 +21,8 @@ const QUIET: i64 = 600_000_000_000;
 /// CPU times are kept by the minute, for so many minutes.
 const MINUTES: usize = 15;
 const MINUTE: Duration = Duration::from_secs(60);
+/// Key of the issue about panics.
+const PANIC: &str = "engine-panicked";
 /// Kills in a row that make the issue critical.
 const KILLS_CRITICAL: u32 = 10;
 
@@ -30,8 +32,16 @@ pub(crate) struct Alarms {
     looked: Option<Duration>,
     minute: Duration,
     pipelines: BTreeMap<u32, Known>,
+    /// Panics of the engine's threads, as the issue tells them; none while it is not raised.
+    panics: Option<Panics>,
     /// Issues of the box, for triggers on issues; none until they were looked at once.
     issues: Option<BTreeMap<String, IssueState>>,
+}
+
+#[derive(Debug, Default)]
+struct Panics {
+    count: u64,
+    last: Timestamp,
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +82,7 @@ impl Kind {
         }
     }
 
-    fn issue(self, deployment: &Deployment, tally: &TallyStats) -> Issue {
+    fn issue(self, deployment: &Deployment, tally: &TallyStats, hops_max: u8) -> Issue {
         let name = &deployment.plan.name;
         let count = tally.count;
         let first = tally.first.unwrap_or_default().to_rfc3339();
@@ -107,7 +117,7 @@ impl Kind {
             ),
             Self::Loop => (
                 format!(
-                    "{count} values came to the pipeline `{name}` through 8 pipelines and were not taken ({times})."
+                    "{count} values came to the pipeline `{name}` through {hops_max} pipelines and were not taken ({times})."
                 ),
                 "The values are stored, but start no run: pipelines publish into one another in a circle.",
                 "Narrow the filters of the pipeline's trigger so that it does not see what it or its followers publish.",
@@ -133,7 +143,13 @@ impl Alarms {
         is_due
     }
 
-    fn look(&mut self, issues: &Issues, deployments: &[Arc<Deployment>], now: Timestamp) {
+    fn look(
+        &mut self,
+        issues: &Issues,
+        deployments: &[Arc<Deployment>],
+        hops_max: u8,
+        now: Timestamp,
+    ) {
         for deployment in deployments {
             let number = deployment.plan.number;
             for kind in Kind::ALL {
@@ -145,7 +161,7 @@ impl Alarms {
                 let before = known.counts.insert(kind, tally.count).unwrap_or(0);
                 if tally.count != before {
                     known.raised.insert(kind);
-                    issues.raise(kind.issue(deployment, &tally));
+                    issues.raise(kind.issue(deployment, &tally, hops_max));
                 } else if known.raised.contains(&kind)
                     && now.nanos_since(tally.last.unwrap_or_default()) >= QUIET
                 {
@@ -153,6 +169,14 @@ impl Alarms {
                     issues.clear(&kind.key(number));
                 }
             }
+        }
+    }
+
+    /// Clears what has not come again for a while.
+    fn clear_panics(&mut self, issues: &Issues, now: Timestamp) {
+        if self.panics.as_ref().is_some_and(|panics| now.nanos_since(panics.last) >= QUIET) {
+            self.panics = None;
+            issues.clear(PANIC);
         }
     }
 
@@ -190,17 +214,30 @@ impl Alarms {
         }
     }
 
-    /// Issues that came or went since last looked at: whether raised, and the issue.
-    fn changed(&mut self, list: Vec<IssueState>) -> Vec<(bool, IssueState)> {
+    /// Issues that came, became worse or went since last looked at.
+    fn changed(&mut self, list: Vec<IssueState>) -> Vec<Changed> {
         let now: BTreeMap<String, IssueState> =
             list.into_iter().map(|issue| (issue.key.clone(), issue)).collect();
         let Some(before) = self.issues.replace(now.clone()) else { return Vec::new() };
-        let raised = now.iter().filter(|(key, _)| !before.contains_key(*key));
-        let cleared = before.iter().filter(|(key, _)| !now.contains_key(*key));
-        let mut changed: Vec<_> = raised.map(|(_, issue)| (true, issue.clone())).collect();
-        changed.extend(cleared.map(|(_, issue)| (false, issue.clone())));
+        let mut changed: Vec<Changed> = Vec::new();
+        for (key, issue) in &now {
+            let was = before.get(key).map(|known| known.severity);
+            if was.is_none_or(|was| was < issue.severity) {
+                changed.push(Changed { is_raised: true, issue: issue.clone(), was });
+            }
+        }
+        let cleared = before.into_iter().filter(|(key, _)| !now.contains_key(key));
+        changed.extend(cleared.map(|(_, issue)| Changed { is_raised: false, issue, was: None }));
         changed
     }
+}
+
+/// An issue that came, became worse or went.
+struct Changed {
+    is_raised: bool,
+    issue: IssueState,
+    /// How bad it was before, if it only became worse.
+    was: Option<Severity>,
 }
 
 impl Core {
@@ -210,7 +247,8 @@ impl Core {
         let at = self.stage.clock.monotonic();
         let changed = {
             let mut alarms = self.alarms.lock();
-            alarms.look(&self.stage.issues, &deployments, now);
+            alarms.look(&self.stage.issues, &deployments, self.stage.config.hops_max, now);
+            alarms.clear_panics(&self.stage.issues, now);
             alarms.count_cpu(&deployments, at);
             let has_triggers = deployments.iter().any(|deployment| {
                 let triggers = &deployment.plan.triggers;
@@ -223,21 +261,58 @@ impl Core {
                 return;
             }
         };
-        for (is_raised, issue) in &changed {
+        for changed in &changed {
             for deployment in &deployments {
-                self.ask_for_issue(deployment, *is_raised, issue);
+                self.ask_for_issue(deployment, changed);
             }
         }
     }
 
-    fn ask_for_issue(&self, deployment: &Deployment, is_raised: bool, issue: &IssueState) {
+    /// A thread of the engine panicked, in a run of a pipeline or beside.
+    pub(crate) fn note_panic(&self, pipeline: Option<u32>, message: &str) {
+        let now = self.stage.clock.now();
+        let count = {
+            let mut alarms = self.alarms.lock();
+            let panics = alarms.panics.get_or_insert_default();
+            panics.count += 1;
+            panics.last = now;
+            panics.count
+        };
+        let known = pipeline.and_then(|number| self.deployments.get(number));
+        let place = match &known {
+            Some(deployment) => format!("a run of the pipeline `{}`", deployment.plan.name),
+            None => "the engine's own work".to_owned(),
+        };
+        tracing::error!(pipeline, "The engine panicked in {place}: {message}.");
+        self.stage.issues.raise(Issue {
+            key: PANIC.to_owned(),
+            severity: Severity::Critical,
+            what: format!(
+                "The engine of pipelines failed {count} times, last at {} in {place}: {message}.",
+                now.to_rfc3339()
+            ),
+            effect: "The run is taken again at once, and fails if that happens to it twice; the \
+                     engine and all other runs go on."
+                .to_owned(),
+            remedy:
+                "This is a defect of the appliance: report it with the log. Until it is mended, \
+                     undeploy the pipeline or keep the input away that leads to it."
+                    .to_owned(),
+        });
+    }
+
+    fn ask_for_issue(&self, deployment: &Deployment, changed: &Changed) {
+        let Changed { is_raised, issue, was } = changed;
+        let is_raised = *is_raised;
         let plan = &deployment.plan;
         // A pipeline's own issues never start it.
         let is_own = issue.key.starts_with(&issue_key(&plan.name, ""))
             || Kind::ALL.iter().any(|kind| kind.key(plan.number) == issue.key);
         for trigger in plan.triggers.iter().filter(|_| !is_own) {
             let Cause::Issue(cause) = &trigger.cause else { continue };
-            if !cause.wants(&issue.key, is_raised, issue.severity) {
+            let wants = |severity| cause.wants(&issue.key, is_raised, severity);
+            // What it was told of before does not start it again for having become worse.
+            if !wants(issue.severity) || was.is_some_and(wants) {
                 continue;
             }
             if let Err(fault) =

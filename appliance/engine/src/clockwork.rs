@@ -4,14 +4,17 @@
 //! gives state to its store, carries old runs forward and keeps the list of issues. It executes no
 //! steps, so nothing that a pipeline does can hold it up.
 //!
-//! **Invariants**: a worker that does not come back is replaced, and what it held is taken again.
+//! **Invariants**: a worker that does not come back is replaced, and what it held is taken again;
+//! no panic ends a thread of the engine.
 
 use crate::engine::{Core, Engine};
 use crate::hand::Hand;
 use crate::queue::{Bell, Finished, Taken};
 use millrace_supervisor::spawn;
 use parking_lot::Mutex;
+use std::any::Any;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -39,7 +42,10 @@ impl Engine {
     /// The operating system has no thread to give.
     pub fn run_threads(&self) -> io::Result<Threads> {
         let handles = Arc::new(Mutex::new(Vec::new()));
+        let at = self.core.stage.clock.monotonic();
+        self.core.pulse.ticked(at);
         for number in 0..self.core.held.len() {
+            self.core.pulse.worked(number, at);
             handles.lock().push(start_worker(&self.core, number)?);
         }
         let core = Arc::clone(&self.core);
@@ -53,7 +59,7 @@ impl Engine {
     pub fn tick(&self) -> Duration {
         let (next, given_up) = self.core.tick();
         for number in given_up {
-            self.core.replace(number);
+            self.core.replace(number, true);
         }
         next
     }
@@ -86,25 +92,71 @@ impl Threads {
 
 fn start_worker(core: &Arc<Core>, number: usize) -> io::Result<JoinHandle<()>> {
     let core = Arc::clone(core);
-    spawn::thread(&format!("engine-{number}"), move || Hand::new(core, number).work())
+    spawn::thread(&format!("engine-{number}"), move || work(&core, number))
+}
+
+/// Works until the engine stops or the worker is given up. A panic costs the run in which it
+/// happened an attempt, and nothing else.
+fn work(core: &Arc<Core>, number: usize) {
+    let mut hand: Option<Hand> = None;
+    loop {
+        let working = catch_unwind(AssertUnwindSafe(|| {
+            hand.get_or_insert_with(|| Hand::new(Arc::clone(core), number)).work();
+        }));
+        let Err(panic) = working else { return };
+        let message = panic_text(&*panic);
+        let is_over = hand.as_ref().is_some_and(Hand::is_over);
+        // What cannot be saved of it is run again after a restart.
+        let rescued = catch_unwind(AssertUnwindSafe(|| {
+            core.fall(number, hand.as_mut(), &message);
+        }));
+        hand = None;
+        if is_over {
+            // Another worker has taken its place before.
+            return;
+        }
+        if rescued.is_err() {
+            tracing::error!(worker = number, "A worker that panicked could not be cleared up.");
+            let _is_rung = Bell::default().sleep(SECOND);
+        }
+        if core.is_stopping.load(Ordering::Acquire) {
+            return;
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "no message".to_owned())
 }
 
 fn keep_time(core: &Arc<Core>, workers: &Mutex<Vec<JoinHandle<()>>>) {
     while !core.is_stopping.load(Ordering::Acquire) {
-        let (next, given_up) = core.tick();
-        for number in given_up {
-            core.replace(number);
-            match start_worker(core, number) {
-                Ok(handle) => workers.lock().push(handle),
-                Err(error) => tracing::error!("A worker cannot be replaced: {error}."),
-            }
-        }
-        let sleep = next.clamp(MOMENT, LOOK);
+        let turned = catch_unwind(AssertUnwindSafe(|| turn(core, workers)));
+        let sleep = turned.unwrap_or_else(|panic| {
+            core.note_panic(None, &panic_text(&*panic));
+            SECOND
+        });
         let until = core.stage.clock.monotonic() + sleep;
         core.alarm_at.store(nanos(until), Ordering::Release);
         // Rung or not, everything is looked at again.
         let _is_rung = core.clockwork.sleep(sleep);
     }
+}
+
+/// One turn of the clockwork; gives how long to sleep.
+fn turn(core: &Arc<Core>, workers: &Mutex<Vec<JoinHandle<()>>>) -> Duration {
+    let (next, given_up) = core.tick();
+    for number in given_up {
+        core.replace(number, true);
+        match start_worker(core, number) {
+            Ok(handle) => workers.lock().push(handle),
+            Err(error) => tracing::error!("A worker cannot be replaced: {error}."),
+        }
+    }
+    workers.lock().retain(|handle| !handle.is_finished());
+    next.clamp(MOMENT, LOOK)
 }
 
 fn nanos(time: Duration) -> u64 {
@@ -126,6 +178,7 @@ impl Core {
     /// Does all that is due; gives how long nothing will be, and the workers that are given up.
     fn tick(&self) -> (Duration, Vec<usize>) {
         let (now, at) = (self.stage.clock.now(), self.stage.clock.monotonic());
+        self.pulse.ticked(at);
         let mut next = self.queue.time(now, at);
         if self.is_started.load(Ordering::Acquire) {
             next = next.min(self.ask_due(now));
@@ -160,8 +213,25 @@ impl Core {
         given_up
     }
 
+    /// A worker panicked: the run in which it did is taken again, or fails if it is not the first
+    /// time; what it had collected of others goes its way.
+    pub(crate) fn fall(&self, number: usize, hand: Option<&mut Hand>, message: &str) {
+        let is_over = hand.as_ref().is_some_and(|hand| hand.is_over());
+        let run = hand.as_ref().and_then(|hand| hand.fallen());
+        if let Some(run) = &run {
+            run.panicked(message);
+        }
+        self.note_panic(run.map(|run| run.plan.number), message);
+        if !is_over {
+            self.replace(number, false);
+        }
+        if let Some(hand) = hand {
+            hand.leave();
+        }
+    }
+
     /// Gives a worker up: what it held is taken again, by whoever comes next.
-    fn replace(&self, number: usize) {
+    fn replace(&self, number: usize, is_late: bool) {
         let Some(held) = self.held.get(number) else { return };
         let mut held = held.lock();
         held.given_up.store(true, Ordering::Release);
@@ -175,7 +245,7 @@ impl Core {
         let now = self.stage.clock.now();
         for (run, attempt) in &runs {
             if run.attempt.load(Ordering::Acquire) == *attempt {
-                self.queue.take_again(run, now);
+                self.queue.take_again(run, is_late, now);
             }
         }
         let count = runs.len();
@@ -184,3 +254,6 @@ impl Core {
         tracing::error!(worker = number, pipeline, runs = count, "A worker was given up.");
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,11 +10,13 @@
 mod ask;
 mod control;
 mod figures;
+mod pulse;
 mod runs;
 mod state;
 
 pub use ask::{AskFault, Asking, Hook, OutsideTrigger, Records, RecordsFault};
 pub use figures::{DeploymentInfo, ParkedShare, Usage};
+pub use pulse::Health;
 
 use crate::agenda::Agenda;
 use crate::alarms::Alarms;
@@ -38,6 +40,7 @@ use crate::watch::{Batch, Watch};
 use millrace_journal::Seq;
 use millrace_supervisor::{Clock, Issues};
 use parking_lot::Mutex;
+use pulse::Pulse;
 use state::Keeping;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -96,6 +99,7 @@ pub(crate) struct Core {
     pub(crate) cursor: AtomicU64,
     pub(crate) full_waits: AtomicU64,
     pub(crate) totals: Arc<Totals>,
+    pub(crate) pulse: Pulse,
     pub(crate) is_started: AtomicBool,
     pub(crate) is_stopping: AtomicBool,
     /// What the clockwork sleeps on, and until when (monotonic nanoseconds).
@@ -149,6 +153,7 @@ impl Engine {
                 cursor: AtomicU64::new(through.0),
                 full_waits: AtomicU64::new(0),
                 totals,
+                pulse: Pulse::new(config.workers),
                 is_started: AtomicBool::new(false),
                 is_stopping: AtomicBool::new(false),
                 clockwork: Bell::default(),

@@ -4,21 +4,23 @@
 //! when much has been collected, or after a moment. While the journal takes nothing the worker
 //! takes nothing either, so that the queue fills and its limits hold.
 //!
-//! **Invariants**: between the first effect of a run and its record nothing is submitted; a worker
-//! that was given up changes nothing any more.
+//! **Invariants**: between the first effect of a run and its record nothing is submitted; a run's
+//! end counts only if its worker was not given up before, and then nobody takes the run again.
 
+mod batch;
 pub(crate) mod ending;
 mod key;
 
 use crate::engine::{Core, Engine};
-use crate::outbox::{Outbox, Sent, Source};
-use crate::queue::{Finished, Parking, Taken};
+use crate::outbox::{Mark, Outbox, Sent};
+use crate::queue::{Parking, Taken};
 use crate::queued::{Queued, RunId};
 use crate::record;
 use crate::report::RunFault;
-use crate::run::{Bench, Drive, End, Event, Run};
+use crate::run::{End, Event, Run};
 use crate::script::Worker;
 use millrace_model::{Record, RunEvent, RunRecord};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
@@ -40,7 +42,8 @@ const FULL: Duration = Duration::from_millis(100);
 pub(crate) struct Held {
     pub(crate) since: Option<Duration>,
     pub(crate) pipeline: u32,
-    pub(crate) runs: Vec<(Arc<Queued>, u32)>,
+    /// Runs that it has not brought to an end or a wait.
+    pub(crate) runs: VecDeque<(Arc<Queued>, u32)>,
     /// Runs whose keys it is to evaluate.
     pub(crate) unkeyed: Vec<Arc<Queued>>,
     /// The number of its script worker.
@@ -80,6 +83,13 @@ pub struct Hand {
     since: Duration,
     is_full: bool,
     is_closed: bool,
+    /// The run that is executed.
+    current: Option<RunId>,
+    /// The same, from its last step until its record is collected.
+    claimed: Option<Arc<Queued>>,
+    /// Of the batch: how many runs are done with, and those that ended, with their keys.
+    done: usize,
+    ended: Vec<(RunId, u64)>,
 }
 
 /// Rings a worker's bell.
@@ -124,6 +134,10 @@ impl Hand {
             since: Duration::ZERO,
             is_full: false,
             is_closed: false,
+            current: None,
+            claimed: None,
+            done: 0,
+            ended: Vec::new(),
             core,
         }
     }
@@ -144,6 +158,7 @@ impl Hand {
     /// Works until the engine stops.
     pub(crate) fn work(&mut self) {
         while !self.core.is_stopping.load(Ordering::Acquire) && !self.is_over() {
+            self.core.pulse.worked(self.number, self.core.stage.clock.monotonic());
             if self.is_full {
                 self.sleep(FULL);
                 self.submit();
@@ -165,12 +180,39 @@ impl Hand {
             self.tidy();
             self.sleep(IDLE);
         }
-        if !self.is_over() {
+        self.submit();
+        // One that was given up has runs of before in its hands that nobody takes again.
+        while self.is_full && self.is_over() && !self.core.is_stopping.load(Ordering::Acquire) {
+            self.sleep(FULL);
             self.submit();
         }
     }
 
-    fn is_over(&self) -> bool {
+    /// The run that was executed when the worker fell, if it is this worker's.
+    pub(crate) fn fallen(&self) -> Option<Arc<Queued>> {
+        if self.is_over() {
+            return None;
+        }
+        let held = self.core.held.get(self.number)?.lock();
+        let found = held.queued().find(|run| Some(run.id()) == self.current);
+        self.claimed.as_ref().or(found).map(Arc::clone)
+    }
+
+    /// Clears up behind a panic: what the run that was executed had given is taken back, what
+    /// others gave goes its way.
+    pub(crate) fn leave(&mut self) {
+        self.outbox.undo(Mark::Run);
+        if let Some(run) = self.claimed.take() {
+            self.done += 1;
+            self.core.queue.take_again(&run, false, self.core.stage.clock.now());
+        }
+        let pipeline = self.core.held.get(self.number).map_or(0, |held| held.lock().pipeline);
+        self.finish(pipeline, Duration::ZERO);
+        self.work();
+    }
+
+    /// Whether it has come to its end: it was given up, or the appliance stops.
+    pub(crate) fn is_over(&self) -> bool {
         self.is_closed || self.given_up.load(Ordering::Acquire)
     }
 
@@ -219,122 +261,6 @@ impl Hand {
                 self.scripts.forget(pipeline);
             }
         }
-    }
-
-    /// Takes one batch and executes it; gives how many runs it had.
-    fn batch(&mut self) -> usize {
-        let core = Arc::clone(&self.core);
-        let at = core.stage.clock.monotonic();
-        let mut taken = std::mem::take(&mut self.taken);
-        let Some(pipeline) = core.queue.take(self.number, at, &mut taken) else {
-            self.taken = taken;
-            return 0;
-        };
-        let count = taken.len();
-        self.hold(pipeline, &taken, at);
-        if self.collected == 0 {
-            self.since = at;
-        }
-        let mut count = count;
-        let mut ended = Vec::with_capacity(count);
-        let mut rest = taken.drain(..);
-        while let Some(taken) = rest.next() {
-            let is_killed = self.one(taken, &mut ended);
-            if self.given_up.load(Ordering::Acquire) || self.scripts.is_given_up() {
-                // Somebody else has all of it by now.
-                self.given_up.store(true, Ordering::Release);
-                self.is_closed = true;
-                return 0;
-            }
-            if is_killed && rest.len() > 0 {
-                // The pipeline pauses; what was taken along waits with the others.
-                let back: Vec<Taken> = rest.by_ref().collect();
-                count -= back.len();
-                core.queue.give_back(pipeline, back);
-            }
-        }
-        drop(rest);
-        self.taken = taken;
-        let cpu = (core.parts.thread_cpu)();
-        let used = cpu.saturating_sub(self.cpu);
-        self.cpu = cpu;
-        if let Some(held) = core.held.get(self.number) {
-            let mut held = held.lock();
-            held.since = None;
-            held.runs.clear();
-            held.unkeyed.clear();
-        }
-        core.queue.finish(&Finished { pipeline, ended, count, cpu: used });
-        count
-    }
-
-    fn hold(&self, pipeline: u32, taken: &[Taken], at: Duration) {
-        let Some(held) = self.core.held.get(self.number) else { return };
-        let mut held = held.lock();
-        held.since = Some(at);
-        held.pipeline = pipeline;
-        held.runs.clear();
-        held.unkeyed.clear();
-        for taken in taken {
-            match taken {
-                Taken::New(run, attempt) => held.runs.push((Arc::clone(run), *attempt)),
-                Taken::Resumed(run) => held.runs.push((Arc::clone(&run.queued), run.attempt)),
-                Taken::Unkeyed(run) => held.unkeyed.push(Arc::clone(run)),
-            }
-        }
-    }
-
-    /// Drives one run; whether a script of it was killed.
-    fn one(&mut self, taken: Taken, ended: &mut Vec<(RunId, u64)>) -> bool {
-        let core = Arc::clone(&self.core);
-        let run = match taken {
-            Taken::Unkeyed(queued) => {
-                self.evaluate_key(queued);
-                return false;
-            }
-            Taken::Resumed(run) => run,
-            Taken::New(queued, attempt) => {
-                if queued.attempt.load(Ordering::Acquire) != attempt {
-                    return false;
-                }
-                Box::new(begin(&core, queued, attempt))
-            }
-        };
-        let key = run.queued.key.load(Ordering::Relaxed);
-        let id = run.queued.id();
-        let (has_ended, is_killed) = self.drive(run);
-        if has_ended {
-            ended.push((id, key));
-        }
-        is_killed
-    }
-
-    /// Drives a run until it ends or parks; whether it has ended, and whether a script was killed.
-    fn drive(&mut self, mut run: Box<Run>) -> (bool, bool) {
-        let core = Arc::clone(&self.core);
-        let plan = Arc::clone(run.plan());
-        let hops = run.queued.hops.saturating_add(1);
-        self.outbox.begin(Source { workspace: plan.workspace, pipeline: plan.number, hops });
-        let mut bench = Bench {
-            stage: &core.stage,
-            outbox: &mut *self.outbox,
-            scripts: &mut *self.scripts,
-            stubs: None,
-            text: &mut self.text,
-        };
-        let drive = run.drive(&mut bench);
-        let is_killed = run.notes.is_killed;
-        if !run.is_current() || self.scripts.is_given_up() {
-            return (false, is_killed);
-        }
-        let has_ended = match drive {
-            Drive::Ended => {
-                self.end(&run);
-                true
-            }
-            Drive::Parked => self.park(run),
-        };
-        (has_ended, is_killed)
     }
 
     /// Parks a run, with a record if it has done something that must not be done again; whether it
@@ -410,6 +336,9 @@ fn begin(core: &Core, queued: Arc<Queued>, attempt: u32) -> Run {
     let mut run = restored.unwrap_or_else(|| Run::begin(queued, attempt, now, at));
     // What it waited for may have come to pass while the box was off.
     run.tell(Event::Time, now, at);
+    if let Some(defect) = run.queued.defect() {
+        run.tell(Event::Cancel("defect", defect), now, at);
+    }
     run
 }
 

@@ -33,7 +33,7 @@
 //! [`Engine::check`]; [`Engine::ask`] for manual runs, webhooks ([`Engine::hook`]) and triggers
 //! that are driven from outside ([`Engine::outside_triggers`]); [`Engine::variables`],
 //! [`Engine::set_variable`]; [`Engine::stats`], [`Engine::pipeline_stats`], [`Engine::top_cpu`];
-//! [`Engine::open_runs`], [`Engine::open_run`], [`Engine::cancel`];
+//! [`Engine::health`]; [`Engine::open_runs`], [`Engine::open_run`], [`Engine::cancel`];
 //! [`Engine::rehearse`], [`Engine::run_case`], [`Engine::try_step`], [`Engine::upstream_input`].
 #![deny(missing_docs)]
 
@@ -57,6 +57,7 @@ mod plan;
 mod queue;
 mod queued;
 mod record;
+mod refusals;
 mod rehearse;
 pub mod report;
 mod run;
@@ -78,12 +79,12 @@ pub use clockwork::Threads;
 pub use compile::{Compile, CompileFault, Compiler, Registry};
 pub use config::Config;
 pub use engine::{
-    AskFault, Asking, Deployed, DeploymentInfo, Engine, Hook, OpenError, OutsideTrigger,
+    AskFault, Asking, Deployed, DeploymentInfo, Engine, Health, Hook, OpenError, OutsideTrigger,
     ParkedShare, Parts, Records, RecordsFault, Usage,
 };
 pub use hand::Hand;
 pub use names::{Names, Place};
-pub use outbox::{Outbox, Outboxes, Sent, Source};
+pub use outbox::{Mark, Outbox, Outboxes, Sent, Source};
 pub use plan::STEPS_MAX;
 pub use queued::RunId;
 pub use rehearse::{
@@ -95,5 +96,5 @@ pub use report::{
 };
 pub use secrets::{SECRET_BYTES_MIN, Secrets};
 pub use state::{StateEntry, StateStore};
-pub use stats::{EngineStats, LaneStats, PipelineStats, TallyStats, WAIT_BUCKETS_MS};
+pub use stats::{EngineStats, LaneStats, PipelineStats, TIME_BUCKETS_MS, TallyStats};
 pub use watch::Batch;

@@ -37,6 +37,15 @@ pub enum Sent {
     Closed,
 }
 
+/// A place among the collected effects. There is one of each at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Where the effects of the run that is executed begin.
+    Run,
+    /// Where values begin that are published all or not at all.
+    Batch,
+}
+
 /// Collects effects. One per worker.
 pub trait Outbox: Send {
     /// The effects of a run follow. Also starts a wake where none is under way: clocks and
@@ -48,6 +57,13 @@ pub trait Outbox: Send {
     /// # Errors
     /// The refusal, for people.
     fn publish(&mut self, path: &str, payload: &[u8]) -> Result<(), String>;
+
+    /// Puts a mark behind all that is collected, for [`Outbox::undo`] before the next submit.
+    fn mark(&mut self, mark: Mark);
+
+    /// Takes back all effects and records since a mark, as if they had never been given; nothing if
+    /// there is no such mark since the last submit.
+    fn undo(&mut self, mark: Mark);
 
     /// Adds a record of the engine.
     fn push(&mut self, record: &Record<'_>);

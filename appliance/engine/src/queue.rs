@@ -18,7 +18,7 @@ mod take;
 
 pub(crate) use open::Look;
 pub(crate) use park::Parking;
-pub(crate) use pipe::hash;
+pub(crate) use pipe::{hash, lane_of};
 pub(crate) use shed::{Dropped, Why};
 pub(crate) use take::{Finished, Taken};
 
@@ -165,6 +165,12 @@ impl Queue {
             }
         }
         result
+    }
+
+    /// Whether another run would be over the queue's bytes.
+    pub(crate) fn is_full(&self) -> bool {
+        let inner = self.inner.lock();
+        inner.bytes >= inner.config.queue_bytes_max
     }
 
     /// What was dropped and is still to be told to the journal.

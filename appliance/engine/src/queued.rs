@@ -59,11 +59,42 @@ pub(crate) struct Queued {
     pub(crate) attempt: AtomicU32,
     /// Where it stood when its effects were last written.
     pub(crate) saved: Mutex<Option<Arc<[u8]>>>,
+    /// How often a worker panicked in it, and what was said last.
+    pub(crate) panics: Mutex<Option<Box<Panics>>>,
 }
+
+/// Panics of workers while they executed a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Panics {
+    pub(crate) count: u32,
+    pub(crate) message: String,
+}
+
+/// A run is taken again after a panic, but not more often than this.
+const PANICS_MAX: u32 = 2;
 
 impl Queued {
     pub(crate) fn id(&self) -> RunId {
         RunId { pipeline: self.plan.number, seq: self.seq }
+    }
+
+    /// A worker panicked in it.
+    pub(crate) fn panicked(&self, message: &str) {
+        let mut panics = self.panics.lock();
+        let panics = panics.get_or_insert_default();
+        panics.count += 1;
+        message.clone_into(&mut panics.message);
+    }
+
+    /// Why it is not to be executed any more: workers panicked in it again and again.
+    pub(crate) fn defect(&self) -> Option<String> {
+        let panics = self.panics.lock();
+        let panics = panics.as_ref().filter(|panics| panics.count >= PANICS_MAX)?;
+        let (count, message) = (panics.count, &panics.message);
+        Some(format!(
+            "the appliance failed {count} times in this run and gave it up; this is a defect to be \
+             reported: {message}"
+        ))
     }
 }
 

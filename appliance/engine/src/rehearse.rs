@@ -368,6 +368,7 @@ impl Rehearsal {
             key: AtomicU64::new(0),
             attempt: AtomicU32::new(1),
             saved: parking_lot::Mutex::new(None),
+            panics: parking_lot::Mutex::new(None),
         });
         let run = Box::new(Run::begin(queued, 1, now, at));
         self.drive(number, run);

@@ -181,6 +181,11 @@ impl Run {
         self.queued.attempt.load(Ordering::Acquire) == self.attempt
     }
 
+    /// From its beginning (or that of the box, if that was later) to its last execution.
+    pub(crate) fn took(&self) -> Duration {
+        self.at.saturating_sub(self.notes.began)
+    }
+
     /// The run's plan.
     pub(crate) fn plan(&self) -> &Arc<Plan> {
         &self.queued.plan

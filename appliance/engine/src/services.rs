@@ -87,6 +87,10 @@ pub trait Services: Send + Sync {
     fn history(&self, workspace: u16, query: HistoryQuery) -> BoxFuture<Result<Data, StepFault>>;
     /// A secret of the workspace by name; never written anywhere by its user.
     fn secret(&self, workspace: u16, name: &str) -> Option<Arc<str>>;
+    /// Why [`Services::secret`] gives none, for people.
+    fn no_secret(&self, _workspace: u16, name: &str) -> String {
+        format!("there is no secret `{name}` in this workspace; set it")
+    }
     /// Runs a future on the box's runtime.
     fn spawn(&self, name: &'static str, future: BoxFuture<()>);
 }

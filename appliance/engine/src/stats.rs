@@ -7,8 +7,9 @@ use millrace_model::Timestamp;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Upper ends of the buckets of waiting times, milliseconds; the last bucket has none.
-pub const WAIT_BUCKETS_MS: [u64; 9] = [1, 5, 10, 50, 100, 500, 1_000, 5_000, 30_000];
+/// Upper ends of the buckets of waits and of runs' times, milliseconds; the last bucket has none.
+pub const TIME_BUCKETS_MS: [u64; 14] =
+    [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 30_000, 300_000];
 
 /// A count with the times of its first and last event.
 #[derive(Debug, Default)]
@@ -75,6 +76,8 @@ pub(crate) struct Totals {
     pub(crate) canceled: AtomicU64,
     pub(crate) shed: AtomicU64,
     pub(crate) late: AtomicU64,
+    /// How long runs took, by lane.
+    pub(crate) runs: [Times; 3],
 }
 
 /// What a pipeline has done since it was deployed.
@@ -136,21 +139,21 @@ impl PipelineCounters {
     }
 }
 
-/// How long runs waited in a lane.
+/// How long something took, again and again.
 #[derive(Debug, Default)]
-pub(crate) struct WaitTimes {
-    buckets: [AtomicU64; WAIT_BUCKETS_MS.len() + 1],
+pub(crate) struct Times {
+    buckets: [AtomicU64; TIME_BUCKETS_MS.len() + 1],
     total_us: AtomicU64,
 }
 
-impl WaitTimes {
-    pub(crate) fn add(&self, waited: Duration) {
-        let millis = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
-        let place = WAIT_BUCKETS_MS.iter().position(|end| millis < *end);
-        if let Some(bucket) = self.buckets.get(place.unwrap_or(WAIT_BUCKETS_MS.len())) {
+impl Times {
+    pub(crate) fn add(&self, took: Duration) {
+        let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let place = TIME_BUCKETS_MS.iter().position(|end| millis < *end);
+        if let Some(bucket) = self.buckets.get(place.unwrap_or(TIME_BUCKETS_MS.len())) {
             bucket.fetch_add(1, Ordering::Relaxed);
         }
-        let micros = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         self.total_us.fetch_add(micros, Ordering::Relaxed);
     }
 }
@@ -168,20 +171,25 @@ pub struct LaneStats {
     pub taken: u64,
     /// Runs taken because the lane had been passed over too often.
     pub taken_starved: u64,
-    /// Runs taken after a wait below each end of [`WAIT_BUCKETS_MS`], and above all of them; each
+    /// Runs taken after a wait below each end of [`TIME_BUCKETS_MS`], and above all of them; each
     /// is in one bucket.
-    pub wait_buckets: [u64; WAIT_BUCKETS_MS.len() + 1],
+    pub wait_buckets: [u64; TIME_BUCKETS_MS.len() + 1],
     /// Sum of all waits.
     pub wait_total: Duration,
+    /// Runs that ended, by the time from their beginning to their end, waits of steps included.
+    pub run_buckets: [u64; TIME_BUCKETS_MS.len() + 1],
+    /// Sum of those times.
+    pub run_total: Duration,
 }
 
-impl WaitTimes {
-    pub(crate) fn read(&self, into: &mut LaneStats) {
-        for (bucket, read) in self.buckets.iter().zip(&mut into.wait_buckets) {
+impl Times {
+    /// Counts by bucket, and the sum.
+    pub(crate) fn read(&self) -> ([u64; TIME_BUCKETS_MS.len() + 1], Duration) {
+        let mut counts = [0; TIME_BUCKETS_MS.len() + 1];
+        for (bucket, read) in self.buckets.iter().zip(&mut counts) {
             *read = bucket.load(Ordering::Relaxed);
         }
-        into.taken = into.wait_buckets.iter().sum();
-        into.wait_total = Duration::from_micros(self.total_us.load(Ordering::Relaxed));
+        (counts, Duration::from_micros(self.total_us.load(Ordering::Relaxed)))
     }
 }
 

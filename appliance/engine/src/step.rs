@@ -100,19 +100,21 @@ pub struct StepFault {
     pub is_transient: bool,
     /// The script's fault, if it was one.
     pub script: Option<ScriptFault>,
+    /// More for the steps that deal with the fault: what was refused, element by element.
+    pub details: Option<Data>,
 }
 
 impl StepFault {
     /// A fault that trying again does not mend.
     #[must_use]
     pub fn lasting(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), is_transient: false, script: None }
+        Self { code, message: message.into(), is_transient: false, script: None, details: None }
     }
 
     /// A fault that may pass.
     #[must_use]
     pub fn passing(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), is_transient: true, script: None }
+        Self { code, message: message.into(), is_transient: true, script: None, details: None }
     }
 }
 
@@ -171,11 +173,12 @@ pub trait Context {
     /// # Errors
     /// A limit of the variables.
     fn set_variable(&mut self, name: &str, data: Data) -> Result<(), StepFault>;
-    /// Publishes values into the workspace, all in one commit, when the run's inline part ends;
-    /// refused values come back as the fault.
+    /// Publishes values into the workspace, all in one commit, when the run's inline part ends.
+    /// When one is refused, none of them is published.
     ///
     /// # Errors
-    /// The first refusal.
+    /// The refusals: of several values each with its place and path, in the text and as
+    /// [`StepFault::details`].
     fn publish(&mut self, values: Vec<Publish>) -> Result<(), StepFault>;
     /// The last known value of a tag: `{ path, value, time, received, quality }`, or missing.
     fn last(&mut self, path: &str) -> Data;

@@ -202,6 +202,7 @@ impl Batch<'_> {
                 key: AtomicU64::new(0),
                 attempt: AtomicU32::new(1),
                 saved: Mutex::new(None),
+                panics: Mutex::new(None),
             }));
         }
     }
@@ -379,6 +380,7 @@ impl Watch {
             key: AtomicU64::new(0),
             attempt: AtomicU32::new(1),
             saved: Mutex::new(None),
+            panics: Mutex::new(None),
         }))
     }
 

@@ -71,6 +71,16 @@ impl RecordBuf {
         self.count == 0
     }
 
+    /// Takes back all records behind the first `count`, which are `len_bytes` long together: what
+    /// [`RecordBuf::count`] and [`RecordBuf::len_bytes`] gave before they were added. Does nothing
+    /// if there are fewer.
+    pub fn take_back_to(&mut self, count: u32, len_bytes: usize) {
+        if count <= self.count && len_bytes <= self.bytes.len() {
+            self.bytes.truncate(len_bytes);
+            self.count = count;
+        }
+    }
+
     /// Forgets the records and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();

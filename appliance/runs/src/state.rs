@@ -52,6 +52,8 @@ pub struct Config {
     pub quarantine: PathBuf,
     /// For the issue that says which pipelines lost their state.
     pub names: Names,
+    /// Whether the box has run before, so that a file that is not there was lost.
+    pub is_expected: bool,
 }
 
 impl fmt::Debug for Config {
@@ -64,7 +66,12 @@ impl Config {
     /// The appliance's settings for a data folder.
     #[must_use]
     pub fn new(data: &Path, names: Names) -> Self {
-        Self { path: data.join("state.db"), quarantine: data.join("quarantine"), names }
+        Self {
+            path: data.join("state.db"),
+            quarantine: data.join("quarantine"),
+            names,
+            is_expected: false,
+        }
     }
 }
 
@@ -234,6 +241,8 @@ impl StateStore {
     /// A file of a later version, or one that cannot be read now.
     pub fn load(&self) -> Result<Loaded, StateError> {
         let mut held = self.held.lock();
+        let is_missing =
+            self.config.is_expected && matches!(self.config.path.try_exists(), Ok(false));
         let opened = self.open().and_then(|table| Ok((table.load()?, table)));
         let (rows, opened, lost) = match opened {
             Ok((rows, opened)) => (rows, opened, None),
@@ -244,6 +253,7 @@ impl StateStore {
             Err(error) => return Err(self.error(error)),
         };
         let lost = lost.or_else(|| self.report_bad_rows(&rows.bad));
+        let lost = lost.or_else(|| is_missing.then(|| self.report_missing()));
         let copy = rows.entries.iter().map(|entry| (entry.scope.clone(), entry.json.clone()));
         let copy = copy.collect();
         let refused = BTreeSet::new();
@@ -343,6 +353,17 @@ impl StateStore {
         );
         self.raise_lost(why.clone());
         Ok((table, why))
+    }
+
+    fn report_missing(&self) -> String {
+        let why = format!(
+            "The pipelines' lasting state begins empty, because {} is not there although this box \
+             has run before. All that remember something begin anew, but for what the journal still \
+             holds.",
+            self.config.path.display()
+        );
+        self.raise_lost(why.clone());
+        why
     }
 
     fn report_bad_rows(&self, bad: &[Row]) -> Option<String> {

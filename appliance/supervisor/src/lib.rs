@@ -13,6 +13,6 @@ pub mod watch;
 
 pub use clock::{Clock, SystemClock, TestClock};
 pub use issues::{Issue, IssueState, Issues, Severity};
-pub use metrics::{Measure, Metrics};
+pub use metrics::{Buckets, Measure, Metrics};
 pub use probe::Probe;
 pub use shutdown::Shutdown;

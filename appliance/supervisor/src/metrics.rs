@@ -24,8 +24,20 @@ pub struct Measure {
     /// A label and its value, e.g. `("reason", "rate_limited")`; the label is the same for all
     /// measures of one name.
     pub label: Option<(&'static str, String)>,
-    /// The figure.
+    /// The figure; of a distribution, the sum of all that was measured.
     pub value: f64,
+    /// The buckets, if it is a distribution.
+    pub buckets: Option<Buckets>,
+}
+
+/// How what was measured falls into buckets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buckets {
+    /// Their upper ends, rising.
+    pub ends: &'static [f64],
+    /// How many were at most as large as each end and larger than the one before; the last count
+    /// is of those above all ends.
+    pub counts: Vec<u64>,
 }
 
 impl Measure {
@@ -33,13 +45,19 @@ impl Measure {
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counters are read as doubles by Prometheus")]
     pub fn counter(name: &'static str, help: &'static str, value: u64) -> Self {
-        Self { name, help, is_counter: true, label: None, value: value as f64 }
+        Self { name, help, is_counter: true, label: None, value: value as f64, buckets: None }
     }
 
     /// A gauge without label.
     #[must_use]
     pub fn gauge(name: &'static str, help: &'static str, value: f64) -> Self {
-        Self { name, help, is_counter: false, label: None, value }
+        Self { name, help, is_counter: false, label: None, value, buckets: None }
+    }
+
+    /// A distribution: the sum of what was measured, and its buckets.
+    #[must_use]
+    pub fn histogram(name: &'static str, help: &'static str, sum: f64, buckets: Buckets) -> Self {
+        Self { buckets: Some(buckets), ..Self::gauge(name, help, sum) }
     }
 
     /// The same with a label.
@@ -98,16 +116,56 @@ impl Metrics {
 
 fn render_family(text: &mut String, name: &str, measures: &[Measure]) -> fmt::Result {
     let Some(first) = measures.first() else { return Ok(()) };
-    let (kind, suffix) = if first.is_counter { ("counter", "_total") } else { ("gauge", "") };
+    let (kind, suffix) = match (&first.buckets, first.is_counter) {
+        (Some(_), _) => ("histogram", ""),
+        (None, true) => ("counter", "_total"),
+        (None, false) => ("gauge", ""),
+    };
     writeln!(text, "# HELP millrace_{name}{suffix} {}", first.help)?;
     writeln!(text, "# TYPE millrace_{name}{suffix} {kind}")?;
     for measure in measures {
-        write!(text, "millrace_{name}{suffix}")?;
-        if let Some((label, value)) = &measure.label {
+        let label = measure.label.as_ref().map(|(label, value)| {
             let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-            write!(text, "{{{label}=\"{value}\"}}")?;
+            format!("{label}=\"{value}\"")
+        });
+        let label = label.as_deref().unwrap_or_default();
+        match &measure.buckets {
+            None => {
+                write!(text, "millrace_{name}{suffix}")?;
+                render_labels(text, &[label])?;
+                writeln!(text, " {}", measure.value)?;
+            }
+            Some(buckets) => render_buckets(text, name, label, measure.value, buckets)?,
         }
-        writeln!(text, " {}", measure.value)?;
+    }
+    Ok(())
+}
+
+fn render_labels(text: &mut String, labels: &[&str]) -> fmt::Result {
+    let labels: Vec<&str> = labels.iter().copied().filter(|label| !label.is_empty()).collect();
+    if labels.is_empty() { Ok(()) } else { write!(text, "{{{}}}", labels.join(",")) }
+}
+
+/// Counts up to each end, all counts, their sum.
+fn render_buckets(
+    text: &mut String,
+    name: &str,
+    label: &str,
+    sum: f64,
+    buckets: &Buckets,
+) -> fmt::Result {
+    let mut count = 0;
+    let ends = buckets.ends.iter().map(ToString::to_string).chain(["+Inf".to_owned()]);
+    for (end, more) in ends.zip(&buckets.counts) {
+        count += more;
+        write!(text, "millrace_{name}_bucket")?;
+        render_labels(text, &[label, &format!("le=\"{end}\"")])?;
+        writeln!(text, " {count}")?;
+    }
+    for (part, value) in [("sum", sum.to_string()), ("count", count.to_string())] {
+        write!(text, "millrace_{name}_{part}")?;
+        render_labels(text, &[label])?;
+        writeln!(text, " {value}")?;
     }
     Ok(())
 }
@@ -131,6 +189,28 @@ millrace_journal_used_bytes 7.5
 # HELP millrace_refused_values_total Values refused
 # TYPE millrace_refused_values_total counter
 millrace_refused_values_total{reason=\"a\\\"b\"} 3
+";
+        assert_eq!(metrics.render(), expected);
+    }
+
+    #[test]
+    fn writes_a_distribution_with_its_buckets_added_up() {
+        let metrics = Metrics::default();
+        metrics.add(|out| {
+            let buckets = Buckets { ends: &[0.001, 0.05, 1.0], counts: vec![2, 0, 3, 1] };
+            let waits =
+                Measure::histogram("queue_wait_seconds", "How long runs waited", 7.5, buckets);
+            out.push(waits.with_label("priority", "high"));
+        });
+        let expected = "\
+# HELP millrace_queue_wait_seconds How long runs waited
+# TYPE millrace_queue_wait_seconds histogram
+millrace_queue_wait_seconds_bucket{priority=\"high\",le=\"0.001\"} 2
+millrace_queue_wait_seconds_bucket{priority=\"high\",le=\"0.05\"} 2
+millrace_queue_wait_seconds_bucket{priority=\"high\",le=\"1\"} 5
+millrace_queue_wait_seconds_bucket{priority=\"high\",le=\"+Inf\"} 6
+millrace_queue_wait_seconds_sum{priority=\"high\"} 7.5
+millrace_queue_wait_seconds_count{priority=\"high\"} 6
 ";
         assert_eq!(metrics.render(), expected);
     }

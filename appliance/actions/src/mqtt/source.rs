@@ -127,10 +127,8 @@ impl Source {
         let mut broker = self.spec.broker.clone();
         if let Some(name) = &self.spec.password {
             let value = self.receiver.secret(self.key.workspace, name).ok_or_else(|| {
-                StepFault::lasting(
-                    "secret",
-                    format!("there is no secret `{name}` in this workspace"),
-                )
+                let why = self.receiver.no_secret(self.key.workspace, name);
+                StepFault::lasting("secret", why)
             })?;
             secrets.add(name, &value);
             broker.password = Some(value);

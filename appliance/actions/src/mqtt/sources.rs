@@ -48,6 +48,10 @@ pub trait Receiver: Send + Sync {
     fn receive(&self, source: &SourceKey, trigger: Data) -> BoxFuture<Result<(), StepFault>>;
     /// A secret of the workspace.
     fn secret(&self, workspace: u16, name: &str) -> Option<Arc<str>>;
+    /// Why there is none, for people.
+    fn no_secret(&self, _workspace: u16, name: &str) -> String {
+        format!("there is no secret `{name}` in this workspace; set it")
+    }
 }
 
 /// A trigger's settings, read from its step.

@@ -45,6 +45,16 @@ thread_local! {
     static SPARE: Cell<RecordBuf> = const { Cell::new(RecordBuf::new()) };
 }
 
+/// Where a session's collected records end.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    count: u32,
+    len_bytes: usize,
+    offered: u64,
+    refused: u64,
+    defining: usize,
+}
+
 /// In this order, because what every publish touches lies together in front: with a thousand
 /// sessions each further cache line is fetched from memory anew.
 #[repr(C)]
@@ -109,6 +119,32 @@ impl Desk {
 
     pub(super) fn set_hops(&mut self, hops: u8) {
         self.hops = hops;
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            count: self.records.count(),
+            len_bytes: self.records.len_bytes(),
+            offered: self.offered,
+            refused: self.refused_count(),
+            defining: self.defining.len(),
+        }
+    }
+
+    /// Takes back what was admitted since the mark, as if it had never been offered; refusals stay
+    /// counted. Whether definitions were among it: their tags are to be looked up anew, so that
+    /// whoever uses them next writes the definition.
+    pub(super) fn undo(&mut self, mark: &Mark) -> bool {
+        let refused = self.refused_count().saturating_sub(mark.refused);
+        self.records.take_back_to(mark.count, mark.len_bytes);
+        self.offered = mark.offered + refused;
+        let has_defined = self.defining.len() > mark.defining;
+        self.defining.truncate(mark.defining);
+        has_defined
+    }
+
+    fn refused_count(&self) -> u64 {
+        if self.has_refused { self.refused.iter().copied().map(u64::from).sum() } else { 0 }
     }
 
     pub(super) fn push_record(&mut self, record: &Record<'_>) {

@@ -692,3 +692,37 @@ fn an_elements_path_above_the_limit_is_refused_alone() {
     assert_eq!(reasons, [Some(Reason::TopicInvalid), None]);
     assert!(session.joined.capacity() < 10_000);
 }
+
+#[test]
+fn what_is_taken_back_was_never_offered_and_what_was_refused_stays_refused() {
+    let plant = Plant::new();
+    let mut session = plant.open();
+    // Given a value, and behind a mark two more, one on a new topic, and a refusal
+    stored(session.offer_path("press-4/a", b"1"));
+    let mark = session.mark();
+    stored(session.offer_path("press-4/b", b"2"));
+    stored(session.offer_path("press-4/a", b"3"));
+    assert_eq!(reason_of(session.offer_path("press-5/x", b"4")), Reason::NotAuthorized);
+    // When they are taken back
+    session.undo(&mark);
+    // Then the new topic is defined by whoever uses it next
+    stored(session.offer_path("press-4/b", b"5"));
+    submit(&mut session);
+    let records = plant.records();
+    let kinds: Vec<_> = records
+        .iter()
+        .map(|bytes| match Record::decode(bytes).unwrap() {
+            Record::Definition(json) => match Definition::decode(json).unwrap() {
+                Definition::Tag(tag) => tag.path,
+                other => panic!("{other:?}"),
+            },
+            Record::Sample(sample) => format!("{:?}", sample.value.to_value()),
+            Record::Refused { count, .. } => format!("{count} refused"),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(kinds, ["press-4/a", "Int(1)", "press-4/b", "Int(5)", "1 refused"]);
+    plant.commit();
+    let totals = plant.ledger.totals();
+    assert_eq!((totals.received, totals.stored, totals.in_flight()), (3, 2, 0));
+}

@@ -72,6 +72,9 @@ pub enum AskFault {
     /// Too many runs are waited for.
     #[error("too many runs are waited for; try again in a moment")]
     Busy,
+    /// The queue is full and refuses new runs (`discard_new_on_full`).
+    #[error("the queue of runs is full; try again in a moment")]
+    QueueFull,
     /// The journal does not take it.
     #[error(transparent)]
     Records(#[from] RecordsFault),
@@ -133,6 +136,10 @@ impl Engine {
             }
             (_, input) => input.clone(),
         };
+        // Before anything is durable, so that the asker may try again.
+        if core.stage.config.discard_new_on_full && core.queue.is_full() {
+            return Err(AskFault::QueueFull);
+        }
         core.answers.open(
             || core.request(asking.pipeline, &trigger.id, input, asking.is_manual),
             || AskFault::Busy,

@@ -7,6 +7,7 @@ use crate::compile::CompileFault;
 use crate::deployment::Deployment;
 use crate::plan::{Identity, Plan, Planner};
 use crate::queue::Joining;
+use crate::run::issue_key;
 use crate::state::cells::States;
 use crate::trigger::Cause;
 use std::sync::Arc;
@@ -50,7 +51,8 @@ impl Engine {
     }
 
     /// Takes a pipeline out: runs that have not begun and those that wait are canceled, those being
-    /// executed end, or are canceled when they would wait. Its lasting state stays. `false` if it was not deployed.
+    /// executed end, or are canceled when they would wait. Its lasting state stays. `false` if it
+    /// was not deployed.
     pub fn undeploy(&self, number: u32) -> bool {
         let core = &self.core;
         let Some(old) = core.deployments.remove(number) else { return false };
@@ -67,6 +69,14 @@ impl Engine {
             held.lock().forget.push(number);
         }
         core.alarms.lock().forget(&core.stage.issues, number);
+        core.parts.scripts.release(number);
+        // Nobody would clear what it has raised itself.
+        let own = issue_key(&old.plan.name, "");
+        for issue in core.stage.issues.list() {
+            if issue.key.starts_with(&own) {
+                core.stage.issues.clear(&issue.key);
+            }
+        }
         core.clockwork.ring();
         true
     }

@@ -74,10 +74,14 @@ impl Engine {
     pub fn stats(&self) -> EngineStats {
         let core = &self.core;
         let (queue_bytes, parked, parked_bytes) = core.queue.sizes();
+        let mut lanes = core.queue.lanes();
+        for (lane, times) in lanes.iter_mut().zip(&core.totals.runs) {
+            (lane.run_buckets, lane.run_total) = times.read();
+        }
         let total = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         EngineStats {
             pipelines: core.deployments.count(),
-            lanes: core.queue.lanes(),
+            lanes,
             queue_bytes,
             parked,
             parked_bytes,

@@ -411,6 +411,89 @@ fn issues_start_runs_but_not_of_their_own_pipeline() {
 }
 
 #[test]
+fn a_script_at_its_limit_is_told_becomes_critical_and_is_cleared() {
+    let mut plant = Plant::new();
+    let mut killed = pass_through(&json!({}));
+    killed["steps"]["note"] = json!({ "kind": "javascript", "fields": { "code": "return kill;" } });
+    plant.deploy(1, killed);
+    let severity = |plant: &Plant| {
+        let issues = plant.issues.list();
+        issues.iter().find(|issue| issue.key == "script-at-limit:1").map(|issue| issue.severity)
+    };
+    for kill in 1..=10 {
+        plant.device("in/a", kill);
+        plant.settle();
+        // The pause after a kill is a minute at most.
+        plant.advance(Duration::from_secs(61));
+        plant.settle();
+        let expected = match kill {
+            10 => millrace_supervisor::Severity::Critical,
+            _ => millrace_supervisor::Severity::Warning,
+        };
+        assert_eq!(severity(&plant), Some(expected), "after {kill} kills");
+    }
+    plant.advance(Duration::from_secs(600));
+    assert_eq!(severity(&plant), None);
+}
+
+#[test]
+fn an_issue_that_becomes_worse_starts_those_who_waited_for_that() {
+    let mut plant = Plant::new();
+    let watcher = |severity: &str| {
+        json!({
+            "steps": {
+                "seen": {
+                    "kind": "issue",
+                    "fields": { "keys": ["disk-*"], "severity_min": severity }
+                },
+                "note": { "kind": "test.note" }
+            },
+            "wires": wires(&["seen > note"])
+        })
+    };
+    plant.deploy(1, watcher("critical"));
+    plant.deploy(2, watcher("warning"));
+    plant.advance(Duration::from_secs(2));
+    let mut seen = Vec::new();
+    for severity in
+        [millrace_supervisor::Severity::Warning, millrace_supervisor::Severity::Critical]
+    {
+        let text = String::new;
+        plant.issues.raise(millrace_supervisor::Issue {
+            key: "disk-low".into(),
+            severity,
+            what: text(),
+            effect: text(),
+            remedy: text(),
+        });
+        plant.advance(Duration::from_secs(2));
+        plant.settle();
+        let told = noted().into_iter().map(|(_, data)| data.get("severity").clone());
+        seen.push(told.collect::<Vec<_>>());
+    }
+    assert_eq!(seen, [[Data::text("warning")], [Data::text("critical")]], "each is told once");
+}
+
+#[test]
+fn undeploying_clears_what_the_pipeline_has_raised() {
+    let mut plant = Plant::new();
+    let document = json!({
+        "steps": {
+            "go": { "kind": "manual" },
+            "raise": { "kind": "issue.raise", "fields": { "key": "x", "what": "what" } }
+        },
+        "wires": wires(&["go > raise"])
+    });
+    plant.deploy(1, document.clone());
+    plant.run(1, &json!({}));
+    assert!(plant.issues.is_open("pipeline:p1:x"));
+    plant.deploy(1, document);
+    assert!(plant.issues.is_open("pipeline:p1:x"), "a new revision goes on with it");
+    plant.undeploy(1);
+    assert!(!plant.issues.is_open("pipeline:p1:x"));
+}
+
+#[test]
 fn a_killed_script_fails_its_run_and_pauses_its_pipeline_alone() {
     let mut plant = Plant::new();
     let mut killed = pass_through(&json!({}));
@@ -531,4 +614,62 @@ fn threads_work_it_off_in_order_and_end_when_told() {
         }
         assert_eq!(values, (0..VALUES).collect::<Vec<_>>(), "pipeline {number}");
     }
+}
+
+#[test]
+fn a_batch_is_published_whole_or_not_at_all() {
+    let document = |on_error: Json| {
+        json!({
+            "steps": {
+                "go": { "kind": "manual" },
+                "first": { "kind": "uns.publish", "fields": { "path": "first", "value": 1 } },
+                "all": {
+                    "kind": "uns.publish_batch",
+                    "fields": { "values": "{{ $trigger.values }}" },
+                    "on_error": on_error
+                },
+                "note": { "kind": "test.note" }
+            },
+            "wires": wires(&["go > first", "first > all", "all > note"])
+        })
+    };
+    let values = json!({ "values": [
+        { "path": "ok/a", "value": 1 },
+        { "path": "refused/b", "value": 2 },
+        { "path": "ok/c", "value": 3 },
+        { "path": "refused/d", "value": 4 }
+    ] });
+    let mut plant = Plant::new();
+    plant.deploy(1, document(json!("stop")));
+    let ticket = plant.run(1, &values);
+    let Some(RunEnd::Failed(fault)) = ticket.end() else { panic!("{:?}", ticket.end()) };
+    assert_eq!(
+        fault.message,
+        "2 of 4 values were refused, so none is published; value 1 (`refused/b`): not authorized; \
+         value 3 (`refused/d`): not authorized"
+    );
+    let all = (plant.ints("first"), plant.ints("ok/a"), plant.ints("ok/c"));
+    assert_eq!(all, (vec![1], vec![], vec![]), "what was published before stays");
+    // Steps that deal with the fault see each refusal
+    plant.deploy(1, document(json!("continue")));
+    plant.run(1, &values);
+    let seen = noted().remove(0).1;
+    let details = seen.get("error").get("details");
+    assert_eq!(details.get("refused"), &Data::Int(2));
+    let second = &details.get("values").as_list().unwrap()[1];
+    assert_eq!(
+        (second.get("index"), second.get("path")),
+        (&Data::Int(3), &Data::text("refused/d"))
+    );
+    assert!(plant.ints("ok/a").is_empty());
+    // And a batch that is whole goes through
+    plant.run(1, &json!({ "values": { "ok/a": 5, "ok/c": 6 } }));
+    assert_eq!((plant.ints("ok/a"), plant.ints("ok/c")), (vec![5], vec![6]));
+    // An element that is none is told by its place
+    plant.deploy(1, document(json!("stop")));
+    let ticket =
+        plant.run(1, &json!({ "values": [{ "path": "ok/a", "value": 1 }, { "value": 1 }] }));
+    let Some(RunEnd::Failed(fault)) = ticket.end() else { panic!("{:?}", ticket.end()) };
+    assert!(fault.message.contains("1 of 2 values") && fault.message.contains("value 1 (``)"));
+    assert_eq!(plant.ints("ok/a"), [5]);
 }

@@ -5,6 +5,7 @@
 use super::{Hand, fault_of};
 use crate::answers::RunEnd;
 use crate::engine::Core;
+use crate::queue::lane_of;
 use crate::record;
 use crate::report::{RunFault, RunReport};
 use crate::run::{End, Run};
@@ -71,6 +72,9 @@ fn count(core: &Core, counters: &PipelineCounters, run: &Run, is_canceled: bool,
     } else {
         counters.done.fetch_add(1, Ordering::Relaxed);
         totals.done.fetch_add(1, Ordering::Relaxed);
+    }
+    if let Some(times) = totals.runs.get(lane_of(run.plan())) {
+        times.add(run.took());
     }
     let script_ns = u64::try_from(run.notes.script_cpu.as_nanos()).unwrap_or(u64::MAX);
     if script_ns > 0 {

@@ -2,7 +2,7 @@
 //!
 //! **Invariants**: a pipeline is listed once, under the figure that it was listed with.
 
-use crate::stats::{LaneStats, WaitTimes};
+use crate::stats::{LaneStats, Times};
 use std::collections::BTreeSet;
 
 type Order = BTreeSet<(u64, u32)>;
@@ -19,7 +19,7 @@ pub(super) struct Lane {
     pub(super) computing: usize,
     /// Runs that have not begun.
     pub(super) waiting: usize,
-    pub(super) waits: WaitTimes,
+    pub(super) waits: Times,
     pub(super) taken_starved: u64,
     least: u64,
 }
@@ -57,6 +57,11 @@ impl Lane {
         }
     }
 
+    /// Whether no pipeline has work here.
+    pub(super) fn is_empty(&self) -> bool {
+        self.shared.is_empty() && self.own.iter().all(BTreeSet::is_empty)
+    }
+
     /// Whether a worker may take a run.
     pub(super) fn can(&self, worker: usize, slots: usize) -> bool {
         self.computing < slots && self.first(worker).is_some()
@@ -80,14 +85,16 @@ impl Lane {
     }
 
     pub(super) fn read(&self, name: &'static str) -> LaneStats {
-        let mut stats = LaneStats {
+        let (wait_buckets, wait_total) = self.waits.read();
+        LaneStats {
             name,
             waiting: self.waiting,
             running: self.computing,
+            taken: wait_buckets.iter().sum(),
             taken_starved: self.taken_starved,
+            wait_buckets,
+            wait_total,
             ..LaneStats::default()
-        };
-        self.waits.read(&mut stats);
-        stats
+        }
     }
 }

@@ -112,7 +112,8 @@ pub(crate) fn hash(of: &(impl std::hash::Hash + ?Sized)) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(of)
 }
 
-fn lane_of(plan: &Plan) -> usize {
+/// The lane of a pipeline's runs, high first.
+pub(crate) fn lane_of(plan: &Plan) -> usize {
     match plan.settings.priority {
         Priority::High => 0,
         Priority::Normal => 1,

@@ -89,14 +89,17 @@ impl Queue {
     }
 
     /// Takes again what a worker does not give back: the attempt that it holds counts no more.
-    pub(crate) fn take_again(&self, run: &Arc<Queued>, now: Timestamp) {
+    /// `is_late`: because it took too long.
+    pub(crate) fn take_again(&self, run: &Arc<Queued>, is_late: bool, now: Timestamp) {
         self.change(|inner| {
             run.attempt.fetch_add(1, Ordering::AcqRel);
             let number = run.plan.number;
-            inner.parked.remove(&run.id());
+            inner.forget_parked(run.id());
             let Some(pipe) = inner.pipes.get_mut(&number) else { return };
-            pipe.counters.late.add(1, now);
-            inner.totals.late.fetch_add(1, Ordering::Relaxed);
+            if is_late {
+                pipe.counters.late.add(1, now);
+                inner.totals.late.fetch_add(1, Ordering::Relaxed);
+            }
             pipe.ready.push_front(Arc::clone(run));
             pipe.waiting += 1;
             if let Some(lane) = inner.lanes.get_mut(pipe.lane) {
@@ -152,15 +155,17 @@ impl Inner {
         lane.computing += taken.len();
         lane.taken_starved += u64::from(starved.is_some());
         self.bytes = self.bytes.saturating_sub(bytes);
-        self.note_passed_over(worker, chosen, taken.len());
+        self.note_passed_over(chosen, taken.len());
         self.list(number);
         Some(number)
     }
 
-    fn note_passed_over(&mut self, worker: usize, chosen: usize, count: usize) {
+    /// Lanes with work were passed over once more, also those whose work is another worker's: that
+    /// one takes a run of theirs when it comes next.
+    fn note_passed_over(&mut self, chosen: usize, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         for (place, lane) in self.lanes.iter_mut().enumerate() {
-            if place == chosen || lane.first(worker).is_none() {
+            if place == chosen || lane.is_empty() {
                 lane.passed_over = 0;
             } else {
                 lane.passed_over = lane.passed_over.saturating_add(count);

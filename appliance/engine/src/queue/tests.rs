@@ -56,6 +56,35 @@ fn the_higher_lane_goes_first_and_a_starved_one_gets_a_run() {
 }
 
 #[test]
+fn a_starved_lane_whose_work_belongs_to_one_worker_gets_a_run_of_that_worker() {
+    let mut config = Config::new(2);
+    config.starvation_threshold = 10;
+    let mut plant = Plant::with(config);
+    // Given a low pipeline that has one worker of its own, and a high one that any may take
+    plant.deploy(1, noting("high", &json!({ "priority": "high" })));
+    plant.deploy(2, noting("low", &json!({ "priority": "low", "order": "in_order_all" })));
+    let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
+    plant.device("low", 100);
+    for value in 0..400 {
+        plant.device("high", value);
+    }
+    plant.commit();
+    let core = std::sync::Arc::clone(&plant.engine.core);
+    let mut taken = Vec::new();
+    // When both take turns, the other one first
+    let mut order = Vec::new();
+    for _ in 0..4 {
+        for worker in [1, 0, 1] {
+            taken.clear();
+            order.extend(core.queue.take(worker, at, &mut taken).map(|number| (worker, number)));
+        }
+    }
+    // Then the worker that may take it does so, though the other one cannot
+    assert!(order.iter().any(|(_, number)| *number == 2), "{order:?}");
+    assert_eq!(core.queue.lanes()[2].taken_starved, 1, "{order:?}");
+}
+
+#[test]
 fn pipelines_that_used_less_go_first() {
     let mut plant = Plant::new();
     let mut burning = noting("burn", &json!({}));
@@ -169,6 +198,8 @@ fn a_full_queue_sheds_the_oldest_and_says_so() {
     assert_eq!(values(), (55..150).collect::<Vec<_>>());
     plant.advance(Duration::from_secs(2));
     assert!(plant.issues.is_open("runs-shed:1"));
+    plant.advance(Duration::from_secs(599));
+    assert!(!plant.issues.is_open("runs-shed:1"), "cleared ten minutes after the last");
     plant.settle();
     assert_eq!(plant.move_cursor(), plant.seen());
     let mut plant = plant.crash();
@@ -189,6 +220,32 @@ fn a_full_queue_refuses_new_runs_if_told_so() {
     plant.settle();
     assert_eq!(values(), (0..100).collect::<Vec<_>>());
     assert_eq!(plant.engine.pipeline_stats(1).unwrap().shed.count, 50);
+}
+
+#[test]
+fn a_full_queue_that_refuses_tells_who_asks_before_anything_is_durable() {
+    let mut config = Config::new(1);
+    config.queue_bytes_max = 10 * 256;
+    config.discard_new_on_full = true;
+    let mut plant = Plant::with(config);
+    let mut document = noting("in/#", &json!({}));
+    document["steps"]["go"] = json!({ "kind": "manual" });
+    document["wires"] = wires(&["start > note", "go > note"]);
+    plant.deploy(1, document);
+    let asking = crate::Asking {
+        pipeline: 1,
+        trigger: Some("go".into()),
+        input: millrace_flow::Data::Missing,
+        is_manual: true,
+    };
+    for value in 0..20 {
+        plant.device("in/a", value);
+    }
+    plant.commit();
+    let refused = plant.engine.ask(&asking).map(|ticket| ticket.id);
+    assert_eq!(refused, Err(crate::AskFault::QueueFull));
+    plant.settle();
+    assert!(plant.engine.ask(&asking).is_ok(), "there is room again");
 }
 
 #[test]
@@ -275,7 +332,7 @@ fn a_worker_that_does_not_come_back_is_replaced_and_its_run_taken_again() {
         let mut held = core.held[0].lock();
         held.since = Some(at);
         held.pipeline = 1;
-        held.runs = vec![(std::sync::Arc::clone(run), *attempt)];
+        held.runs = [(std::sync::Arc::clone(run), *attempt)].into();
     }
     plant.advance(Duration::from_secs(299));
     plant.settle();
@@ -288,8 +345,12 @@ fn a_worker_that_does_not_come_back_is_replaced_and_its_run_taken_again() {
     let stats = plant.engine.pipeline_stats(1).unwrap();
     assert_eq!((stats.late.count, stats.running, stats.waiting), (1, 0, 0));
     plant.advance(Duration::from_secs(2));
-    assert!(plant.issues.is_open("runs-late:1"));
+    let issues = plant.issues.list();
+    let late = issues.iter().find(|issue| issue.key == "runs-late:1").unwrap();
+    assert!(late.remedy.starts_with("See first whether the box is starved of CPU"), "{late:?}");
     assert_eq!(plant.world.reports.lock()[0].attempt, 2);
+    plant.advance(Duration::from_secs(599));
+    assert!(!plant.issues.is_open("runs-late:1"), "cleared ten minutes after the last");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use super::ASK_MAX;
 use crate::deployment::Deployments;
-use crate::outbox::{Outbox, Sent, Source};
+use crate::outbox::{Mark, Outbox, Sent, Source};
 use crate::plan::Plan;
 use crate::queue::Bell;
 use crate::run::Directory;
@@ -105,6 +105,10 @@ impl Services for Room {
 pub(super) struct NoOutbox;
 
 impl Outbox for NoOutbox {
+    fn mark(&mut self, _: Mark) {}
+
+    fn undo(&mut self, _: Mark) {}
+
     fn begin(&mut self, _: Source) {}
 
     fn publish(&mut self, _: &str, _: &[u8]) -> Result<(), String> {

@@ -99,6 +99,7 @@ impl Rehearsal {
             key: AtomicU64::new(0),
             attempt: AtomicU32::new(1),
             saved: parking_lot::Mutex::new(None),
+            panics: parking_lot::Mutex::new(None),
         });
         let mut run = Run::begin(queued, 1, now, at);
         run.pin(pinned);

@@ -6,9 +6,10 @@ use super::bench::{Bench, Stage, Stubs};
 use super::notes::Notes;
 use super::{Frame, Run};
 use crate::json;
-use crate::outbox::Outbox;
+use crate::outbox::{Mark, Outbox};
 use crate::plan::{Plan, PlanStep};
 use crate::queued::{Queued, quality_data};
+use crate::refusals::Refusals;
 use crate::rehearse::OutputForm;
 use crate::script::{Budget, Level, Root, Scope, Worker};
 use crate::services::{IssueChange, Publish, Services};
@@ -282,7 +283,7 @@ impl Context for Execution<'_> {
                 None => fault.message.clone(),
             };
             let code = if fault.kind.is_limit() { "limit" } else { "script" };
-            StepFault { code, message, is_transient: false, script: Some(fault) }
+            StepFault { code, message, is_transient: false, script: Some(fault), details: None }
         })
     }
 
@@ -334,11 +335,21 @@ impl Context for Execution<'_> {
     }
 
     fn publish(&mut self, values: Vec<Publish>) -> Result<(), StepFault> {
-        let mut refused = None;
-        for value in values {
+        self.outbox.mark(Mark::Batch);
+        let (published, bytes) = (self.desk.notes.published, self.desk.notes.published_bytes);
+        let count = values.len();
+        let mut refusals = Refusals::default();
+        for (place, value) in values.into_iter().enumerate() {
+            let path = value.path.clone();
             if let Err(fault) = self.publish_one(value) {
-                refused.get_or_insert(fault);
+                refusals.add(place, path, fault);
             }
+        }
+        let refused = refusals.into_fault(count);
+        if refused.is_some() {
+            self.outbox.undo(Mark::Batch);
+            self.desk.notes.published = published;
+            self.desk.notes.published_bytes = bytes;
         }
         refused.map_or(Ok(()), Err)
     }

@@ -106,7 +106,7 @@ fn delay(retry: &Retry, tries: u32) -> Duration {
     Duration::try_from_secs_f64(first * factor).unwrap_or(most).min(most)
 }
 
-/// A fault as the data that goes on: `{ error: { code, message, step, line? }, item? }`.
+/// A fault as the data that goes on: `{ error: { code, message, step, line?, details? }, item? }`.
 fn error_data(step: &PlanStep, fault: &StepFault, item: Option<&Data>) -> Data {
     let mut error = Map::new();
     error.set("code", Data::Text(fault.code.into()));
@@ -114,6 +114,9 @@ fn error_data(step: &PlanStep, fault: &StepFault, item: Option<&Data>) -> Data {
     error.set("step", Data::Text(Arc::clone(&step.id)));
     if let Some(line) = fault.script.as_ref().and_then(|script| script.line) {
         error.set("line", Data::Int(i64::from(line)));
+    }
+    if let Some(details) = &fault.details {
+        error.set("details", details.clone());
     }
     let mut map = Map::new();
     map.set("error", Data::Map(Arc::new(error)));

@@ -12,6 +12,7 @@ use super::state::get;
 use super::text::{bad_input, describe, over_limit};
 use super::work::Work;
 use crate::compile::{CompileFault, Compiler};
+use crate::refusals::Refusals;
 use crate::services::Publish;
 use crate::step::{Context, Field, Outcome, Step, StepFault};
 use millrace_flow::Data;
@@ -87,7 +88,7 @@ impl Step for Batch {
         let published = match &values {
             Data::List(items) => {
                 check_count(items.len())?;
-                items.iter().map(item_of).collect::<Result<Vec<_>, _>>()?
+                items_of(items)?
             }
             Data::Map(map) => {
                 check_count(map.len())?;
@@ -129,6 +130,21 @@ fn check_count(count: usize) -> Result<(), StepFault> {
         )));
     }
     Ok(())
+}
+
+fn items_of(items: &[Data]) -> Result<Vec<Publish>, StepFault> {
+    let mut values = Vec::with_capacity(items.len());
+    let mut refusals = Refusals::default();
+    for (place, item) in items.iter().enumerate() {
+        match item_of(item) {
+            Ok(value) => values.push(value),
+            Err(fault) => {
+                let path = item.get("path").as_text().unwrap_or_default().to_owned();
+                refusals.add(place, path, fault);
+            }
+        }
+    }
+    refusals.into_fault(items.len()).map_or(Ok(values), Err)
 }
 
 fn item_of(item: &Data) -> Result<Publish, StepFault> {

@@ -8,19 +8,24 @@ use crate::step::{Context, Outcome, Step, StepFault};
 use crate::steps;
 use millrace_flow::Data;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Kinds of steps that tests steer.
 struct TestStep {
     form: String,
     name: String,
+    /// The world of the thread that compiled it.
+    world: Option<Arc<World>>,
 }
+
+type Deed = Box<dyn FnOnce()>;
 
 thread_local! {
     /// What steps of kind `test.note` saw, and how often each `test.fail` failed.
     static NOTED: std::cell::RefCell<Vec<(String, Data)>> = const { std::cell::RefCell::new(Vec::new()) };
     pub(super) static BURNT: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::ZERO) };
-    static DEED: std::cell::RefCell<Option<Box<dyn FnOnce()>>> = const { std::cell::RefCell::new(None) };
+    static DEED: std::cell::RefCell<Option<Deed>> = const { std::cell::RefCell::new(None) };
     pub(super) static WORLD: std::cell::RefCell<Option<Arc<World>>> = const { std::cell::RefCell::new(None) };
 }
 
@@ -58,6 +63,14 @@ impl Step for TestStep {
                 if let Some(deed) = DEED.with_borrow_mut(Option::take) {
                     deed();
                 }
+            }
+            "test.panic" => {
+                let panics = self.world.as_ref().map_or(0, |world| {
+                    let left = world.panics.load(Ordering::SeqCst);
+                    world.panics.store(left.saturating_sub(1), Ordering::SeqCst);
+                    left
+                });
+                assert!(panics == 0, "told to panic");
             }
             "test.burn" => {
                 note(&self.name, input);
@@ -97,7 +110,8 @@ fn compile(
     if step.kind == "test.secret" {
         compiler.uses_secret("key");
     }
-    Ok(Arc::new(TestStep { form: step.kind.clone(), name: compiler.id().to_owned() }))
+    let world = WORLD.with_borrow(Clone::clone);
+    Ok(Arc::new(TestStep { form: step.kind.clone(), name: compiler.id().to_owned(), world }))
 }
 
 pub(crate) fn registry() -> Registry {
@@ -114,6 +128,7 @@ pub(crate) fn registry() -> Registry {
         "test.secret",
         "test.throw",
         "test.do",
+        "test.panic",
     ] {
         registry.add(kind, compile);
     }

@@ -4,7 +4,7 @@
 
 use crate::engine::{Records, RecordsFault};
 use crate::names::{Names, Place};
-use crate::outbox::{Outbox, Outboxes, Sent, Source};
+use crate::outbox::{Mark, Outbox, Outboxes, Sent, Source};
 use crate::report::{RunReport, RunSink};
 use crate::services::{FoundTag, HistoryQuery, Last, Services};
 use crate::state::{StateEntry, StateStore};
@@ -30,6 +30,8 @@ pub(crate) struct World {
     pub(super) gates: Mutex<Vec<(String, Waker)>>,
     pub(super) answers: Mutex<HashMap<String, Data>>,
     pub(super) workers: AtomicU64,
+    /// How often `test.panic` steps will panic from now on.
+    pub(crate) panics: AtomicU64,
     pub(super) overruns: Mutex<Vec<u64>>,
     pub(super) given_up: Mutex<Vec<u64>>,
     pub(crate) lasts: Mutex<HashMap<String, Last>>,
@@ -131,6 +133,7 @@ struct TestOutbox {
     clock: Arc<TestClock>,
     source: Source,
     collected: Vec<Vec<u8>>,
+    marks: [usize; 2],
 }
 
 pub(super) struct TestOutboxes(pub(super) Arc<World>, pub(super) Arc<TestClock>);
@@ -143,6 +146,7 @@ impl Outboxes for TestOutboxes {
             clock: Arc::clone(&self.1),
             source,
             collected: Vec::new(),
+            marks: [0; 2],
         })
     }
 }
@@ -174,6 +178,14 @@ impl Outbox for TestOutbox {
         Record::Sample(sample).encode(&mut bytes);
         self.collected.push(bytes);
         Ok(())
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.marks[mark as usize] = self.collected.len();
+    }
+
+    fn undo(&mut self, mark: Mark) {
+        self.collected.truncate(self.marks[mark as usize]);
     }
 
     fn push(&mut self, record: &Record<'_>) {

@@ -206,3 +206,24 @@ fn a_file_that_cannot_be_written_raises_an_issue_until_it_can() {
     store.store(&[set(step(1, "a"), "1")], 5).expect("stored");
     assert!(!world.issues.is_open(ISSUE_CANNOT_WRITE));
 }
+
+#[test]
+fn a_file_that_was_deleted_by_hand_is_told() {
+    let world = World::new();
+    let open = |is_expected: bool| {
+        let names: Names = Arc::new(|_| None);
+        let config = Config { is_expected, ..Config::new(world.folder.path(), names) };
+        let (issues, clock) = (world.issues.clone(), world.clock.clone());
+        StateStore::new(config, Arc::new(PlainFiles), issues, clock)
+    };
+    // Given a first start, which makes the file, and a second one
+    open(false).load().expect("a new file");
+    let again = open(true).load().expect("the same file");
+    assert_eq!((again.lost, world.issues.is_open(ISSUE_LOST)), (None, false));
+    // When somebody deletes it
+    fs::remove_file(world.folder.path().join("state.db")).expect("removed");
+    // Then the next start says that state begins empty, and why
+    let lost = open(true).load().expect("a new file").lost.expect("told");
+    assert!(lost.contains("state.db is not there"), "{lost}");
+    assert_eq!(world.text_of(ISSUE_LOST), lost);
+}

@@ -56,7 +56,7 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
         Arc::clone(&base.clock),
     )
     .context("open the catalog")?;
-    let known = Known::open(config, data, &base.clock, &state.definitions)?;
+    let known = Known::open(config, data, &base, &state.definitions)?;
     let gate = Arc::new(gate(config, &base, &known.namespace));
     let past = bring_up(config, data, &base, &known, &gate, &engine_cursor)?;
     let Works { engine, history: run_history, keeper, pool } = past.works;
@@ -136,15 +136,17 @@ impl Known {
     fn open(
         config: &Config,
         data: &Path,
-        clock: &Arc<dyn Clock>,
+        base: &Base,
         definitions: &[Definition],
     ) -> anyhow::Result<Self> {
         let known = Self {
             namespace: Arc::new(Namespace::new(config.admission.tags_max)),
-            access: Arc::new(Access::new(Arc::clone(clock)).context("prepare access")?),
+            access: Arc::new(Access::new(Arc::clone(&base.clock)).context("prepare access")?),
             pipelines: Arc::new(Pipelines::default()),
             secrets: Arc::new(Secrets::default()),
-            secret_key: Arc::new(pipelines::load_or_make(data).context("open the secrets")?),
+            secret_key: Arc::new(
+                pipelines::load_or_make(data, &base.issues).context("open the secrets")?,
+            ),
         };
         for definition in definitions {
             known.namespace.apply(definition);
@@ -199,12 +201,14 @@ fn bring_up(
         key: &known.secret_key,
         issues: &base.issues,
         clock: &base.clock,
+        has_run: base.recovery.last_seq > Seq::ZERO,
     };
     let run_through = engine_cursor.position();
     let works = pipelines::open(&ground, run_through)?;
     raise_unreadable(&base.issues, known);
     super::kept_issues::restore(data, &base.issues, &known.pipelines);
     pipelines::deploy_all(&works.engine, &known.pipelines, &since, &base.issues);
+    pipelines::look_for_secrets(&known.pipelines, &known.secrets, &base.issues);
     let replayed = replay::replay(
         &base.journal,
         &base.ledger,
@@ -302,6 +306,10 @@ pub(super) fn default_retention(config: &Config) -> Retention {
 
 /// Secrets that the key file does not open: it was lost or replaced.
 fn raise_unreadable(issues: &Issues, known: &Known) {
+    if !known.secret_key.is_there() {
+        // That has an issue of its own.
+        return;
+    }
     let unreadable = known.secrets.unreadable(&known.secret_key);
     let Some((_, first)) = unreadable.first() else { return };
     issues.raise(Issue {

@@ -5,6 +5,7 @@
 
 mod files;
 mod measures;
+mod missing;
 mod outbox;
 mod records;
 mod secret_key;
@@ -15,6 +16,7 @@ mod sources;
 mod store;
 
 pub(super) use measures::measures;
+pub(super) use missing::{faults as missing_secrets, look as look_for_secrets};
 pub(super) use secret_key::load_or_make;
 pub(super) use services::search;
 pub(super) use since::Deployments;
@@ -55,6 +57,8 @@ pub(super) struct Ground<'a> {
     pub(super) key: &'a Arc<SecretKey>,
     pub(super) issues: &'a Arc<Issues>,
     pub(super) clock: &'a Arc<dyn Clock>,
+    /// Whether the box has run before: there were records in its journal.
+    pub(super) has_run: bool,
 }
 
 /// The engine and what has to be closed after it.
@@ -86,7 +90,11 @@ pub(super) fn open(ground: &Ground<'_>, through: Seq) -> anyhow::Result<Works> {
         Arc::new(move |number| Some(pipelines.get(number)?.name().to_owned()))
     };
     let state = runs::StateStore::new(
-        runs::StateConfig::new(ground.data, names),
+        runs::StateConfig {
+            // The file is made at the first start.
+            is_expected: ground.has_run,
+            ..runs::StateConfig::new(ground.data, names)
+        },
         Arc::new(files::OwnerFiles),
         Arc::clone(ground.issues),
         Arc::clone(ground.clock),

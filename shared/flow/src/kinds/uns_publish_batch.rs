@@ -6,8 +6,8 @@ use crate::kind::{FieldSpec, Group, Kind, PLAIN};
 pub(crate) static KIND: Kind = Kind {
     name: "uns.publish_batch",
     group: Group::System,
-    summary: "Publishes many values in one commit and passes the input on; if some are \
-             refused, the others are published and the step fails.",
+    summary: "Publishes many values in one commit, all or none, and passes the input on; if \
+             one is refused, the step fails and lists what was refused.",
     fields: &[
         FieldSpec::preset(
             "values",

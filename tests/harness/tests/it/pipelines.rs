@@ -237,6 +237,76 @@ fn a_run_that_waits_is_listed_opened_and_canceled_also_after_a_kill() -> anyhow:
     Ok(())
 }
 
+/// Asks a server that nobody runs, with a secret.
+fn asking() -> serde_json::Value {
+    json!({
+        "a-go": { "kind": "manual" },
+        "b-ask": {
+            "kind": "http.request",
+            "fields": { "url": "http://192.0.2.1/", "bearer": { "secret": "mes-token" } }
+        },
+    })
+}
+
+fn issue(appliance: &Appliance, key: &str) -> Option<String> {
+    let said = appliance.cli(&["issues", "--json"]).ok()?;
+    said.lines().find(|line| line.contains(&format!("\"{key}"))).map(str::to_owned)
+}
+
+#[test]
+fn a_secret_that_is_not_there_is_told_at_the_deployment() -> anyhow::Result<()> {
+    let appliance = Appliance::start(&[])?;
+    let file = document(&appliance, "ask", asking())?;
+    appliance.cli(&["pipeline", "import", &file])?;
+    let refused = appliance.output(&["pipeline", "deploy", "ask"])?;
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success(), "{said}");
+    assert!(
+        said.contains("step `b-ask`, field `bearer`: there is no secret `mes-token`"),
+        "{said}"
+    );
+    let value = appliance.folder().join("token");
+    File::create(&value)?.write_all(b"hunter2")?;
+    let value = value.to_string_lossy().into_owned();
+    appliance.cli(&["secret", "set", "mes-token", "--from-file", &value])?;
+    appliance.cli(&["pipeline", "deploy", "ask"])?;
+    // One that goes later is told by an issue, which goes when it is there again
+    appliance.cli(&["secret", "remove", "mes-token"])?;
+    let told = issue(&appliance, "secret-missing:ask").unwrap_or_default();
+    assert!(told.contains("mes-token"), "{told}");
+    appliance.cli(&["secret", "set", "mes-token", "--from-file", &value])?;
+    assert_eq!(issue(&appliance, "secret-missing:ask"), None);
+    Ok(())
+}
+
+#[test]
+fn a_damaged_key_and_a_deleted_state_are_told_and_stop_nothing() -> anyhow::Result<()> {
+    let mut appliance = Appliance::start(&[])?;
+    let value = appliance.folder().join("token");
+    File::create(&value)?.write_all(b"hunter2")?;
+    let value = value.to_string_lossy().into_owned();
+    appliance.cli(&["secret", "set", "mes-token", "--from-file", &value])?;
+    let file = document(&appliance, "ask", asking())?;
+    appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    assert!(appliance.stop()?);
+    File::create(appliance.data().join("secret.key"))?.write_all(b"damaged")?;
+    std::fs::remove_file(appliance.data().join("state.db"))?;
+    appliance.start_again()?;
+    let told = issue(&appliance, "secret-key-unreadable").unwrap_or_default();
+    assert!(told.contains("secret.key") && told.contains("Restore"), "{told}");
+    let told = issue(&appliance, "pipeline-state-lost").unwrap_or_default();
+    assert!(told.contains("state.db is not there"), "{told}");
+    // What needs the secret fails and says why; a new one is not taken
+    let failed = appliance.output(&["pipeline", "trigger", "ask"])?;
+    let said = String::from_utf8_lossy(&failed.stdout).into_owned();
+    assert!(said.contains("secret.key cannot be read"), "{said}");
+    let refused = appliance.output(&["secret", "set", "other", "--from-file", &value])?;
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("secret.key cannot be read"), "{said}");
+    assert_eq!(std::fs::read(appliance.data().join("secret.key"))?, b"damaged");
+    Ok(())
+}
+
 #[test]
 fn an_endless_script_fails_at_its_limit_with_its_line_and_raises_an_issue() -> anyhow::Result<()> {
     let appliance = Appliance::start(&["scripts.cpu_ms = 50"])?;

@@ -14,8 +14,8 @@ use millrace_contract::v1;
 use millrace_engine::services::{FoundTag, HistoryQuery, Last, Services};
 use millrace_engine::step::{BoxFuture, StepFault};
 use millrace_engine::{
-    CompileFault, Deployed, Engine, Names, Outbox, Outboxes, Parts, Place, Records, RecordsFault,
-    Registry, RunReport, RunSink, Sent, Source, StateEntry, StateStore,
+    CompileFault, Deployed, Engine, Mark, Names, Outbox, Outboxes, Parts, Place, Records,
+    RecordsFault, Registry, RunReport, RunSink, Sent, Source, StateEntry, StateStore,
 };
 use millrace_engine_quickjs::{QuickJs, Settings};
 use millrace_flow::{Data, Document};
@@ -125,6 +125,10 @@ impl Outboxes for Nothing {
 }
 
 impl Outbox for Nothing {
+    fn mark(&mut self, _: Mark) {}
+
+    fn undo(&mut self, _: Mark) {}
+
     fn begin(&mut self, _: Source) {}
     fn publish(&mut self, _: &str, _: &[u8]) -> Result<(), String> {
         Err("no appliance runs here".to_owned())

@@ -24,8 +24,8 @@ pub(in crate::cli) struct RunsArgs {
     /// A run's id: shows this one with each step's input, output, time and fault, as far as the
     /// pipeline keeps them.
     run: Option<String>,
-    /// Only runs with this status: queued, running, waiting, ok, failed, stopped, skipped or
-    /// interrupted; several with commas between.
+    /// Only runs with this status: queued, running, waiting, ok, failed, stopped (canceled) or
+    /// skipped; several with commas between.
     #[arg(long)]
     status: Option<String>,
     /// Begun from here: RFC 3339, a date, an epoch number, or back from now: -1h, -15m, -7d.

@@ -19,7 +19,7 @@ use super::{Answers, failed, unavailable};
 use millrace_api::Fault;
 use millrace_api::backend as api;
 use millrace_api::backend::{InWorkspace, PipelineBackend, PipelinePlace};
-use millrace_catalog::{By, Change, PipelineError, Place, SecretError};
+use millrace_catalog::{By, Change, PipelineError, Place, SealError, SecretError};
 use millrace_contract::v1;
 use millrace_flow::Document;
 use millrace_model::WorkspaceNumber;
@@ -297,6 +297,7 @@ fn secret_fault(error: &SecretError) -> Fault {
         SecretError::NameInvalid => Fault::Invalid { field: "name".to_owned(), message: text },
         SecretError::ValueInvalid => Fault::Invalid { field: "value".to_owned(), message: text },
         SecretError::TooMany => Fault::Conflict(text),
+        SecretError::Seal(SealError::NoKey) => Fault::Conflict(text),
         SecretError::Seal(_) => Fault::Internal(text),
     }
 }

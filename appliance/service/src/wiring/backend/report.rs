@@ -6,6 +6,17 @@ use millrace_api::Fault;
 use millrace_api::backend as api;
 use millrace_journal::{Seq, State};
 
+fn tell_engine(health: &millrace_engine::Health) -> String {
+    let still = health.workers - health.moving.min(health.workers);
+    match (health.is_clock_moving, still) {
+        (false, _) => "the engine's clock stands still; see the issues and the log".to_owned(),
+        (true, 0) => "run".to_owned(),
+        (true, still) => {
+            format!("{still} of {} workers have not moved for a minute", health.workers)
+        }
+    }
+}
+
 impl Answers {
     pub(super) fn ledger_rows(&self) -> api::Ledger {
         let (each, total) = self.0.ledger.snapshot();
@@ -65,14 +76,18 @@ impl Answers {
             true => (false, "waits for history, whose memory is full".to_owned()),
             false => (journal_ok, journal_detail),
         };
+        let engine = self.0.engine.health();
+        let pipelines = part("pipelines", engine.is_alive(), tell_engine(&engine));
+        let is_alive = engine.is_alive();
         let parts = vec![
             part("journal", journal_ok, journal_detail),
             part("catalog", catalog, say(catalog, "writes", "cannot write; see the issues")),
             part("historian", historian, say(historian, "seals", "cannot seal; see the issues")),
+            pipelines,
             part("broker", !stopping, say(!stopping, "listens", "is stopping")),
         ];
         // Catalog and historian may lag without harm to what is acknowledged: the journal holds it.
-        api::Health { ready: journal_ok && !stopping, parts }
+        api::Health { ready: journal_ok && is_alive && !stopping, parts }
     }
 
     pub(super) fn overview_report(&self) -> api::Overview {

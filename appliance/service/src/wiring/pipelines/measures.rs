@@ -3,7 +3,8 @@
 //! **Invariants**: a pipeline is labeled by its name; one that is deployed anew counts on.
 
 use crate::wiring::state::Shared;
-use millrace_supervisor::Measure;
+use millrace_engine::TIME_BUCKETS_MS;
+use millrace_supervisor::{Buckets, Measure};
 use std::time::Duration;
 
 /// All of them.
@@ -23,12 +24,25 @@ fn lanes(shared: &Shared, out: &mut Vec<Measure>) {
         let text = "Runs that compute, by priority";
         let running = Measure::gauge("engine_queue_running", text, lane.running as f64);
         out.push(running.with_label("priority", lane.name));
-        let text = "Time that runs have waited in the queue, by priority";
-        out.push(seconds("engine_queue_wait_seconds", text, lane.wait_total, lane.name));
+        let text = "Time that runs waited in the queue, by priority";
+        out.push(times(
+            "engine_queue_wait_seconds",
+            text,
+            lane.wait_total,
+            &lane.wait_buckets,
+            lane.name,
+        ));
+        let text = "Time from a run's beginning to its end, waits included, by priority";
+        out.push(times("engine_run_seconds", text, lane.run_total, &lane.run_buckets, lane.name));
+        let text = "Runs taken because their priority had been passed over, by priority";
+        let starved = Measure::counter("engine_queue_starved_runs", text, lane.taken_starved);
+        out.push(starved.with_label("priority", lane.name));
         let text = "Runs taken from the queue, by priority";
         let taken = Measure::counter("engine_queue_taken_runs", text, lane.taken);
         out.push(taken.with_label("priority", lane.name));
     }
+    let text = "Bytes of runs that wait for a time or an answer";
+    out.push(Measure::gauge("engine_parked_bytes", text, stats.parked_bytes as f64));
     let text = "Bytes of runs that wait in the queue";
     out.push(Measure::gauge("engine_queue_bytes", text, stats.queue_bytes as f64));
     let text = "Runs that wait for a time or an answer";
@@ -49,6 +63,7 @@ fn lanes(shared: &Shared, out: &mut Vec<Measure>) {
     out.push(Measure::gauge("engine_pipelines", text, stats.pipelines as f64));
 }
 
+#[expect(clippy::cast_precision_loss, reason = "gauges are doubles")]
 fn pipelines(shared: &Shared, out: &mut Vec<Measure>) {
     for pipeline in shared.engine.deployments() {
         let Some(stats) = shared.engine.pipeline_stats(pipeline.number) else { continue };
@@ -70,6 +85,29 @@ fn pipelines(shared: &Shared, out: &mut Vec<Measure>) {
             let runs = Measure::counter("pipeline_canceled_runs", text, stats.canceled.count);
             out.push(runs.with_label("pipeline", name));
         }
+        let tallies = [
+            ("pipeline_shed_runs", "Runs dropped at the queue's limits, by pipeline", stats.shed),
+            ("pipeline_late_runs", "Runs that were taken again, by pipeline", stats.late),
+            (
+                "pipeline_skipped_runs",
+                "Runs skipped for an earlier one, by pipeline",
+                stats.skipped,
+            ),
+            (
+                "pipeline_restarted_runs",
+                "Runs replaced by a later one, by pipeline",
+                stats.restarted,
+            ),
+        ];
+        for (figure, text, tally) in tallies.into_iter().filter(|(.., tally)| tally.count > 0) {
+            out.push(Measure::counter(figure, text, tally.count).with_label("pipeline", name));
+        }
+        if stats.script_memory_bytes_max > 0 {
+            let text = "Most memory that scripts have used, by pipeline";
+            let bytes = stats.script_memory_bytes_max as f64;
+            let most = Measure::gauge("pipeline_script_memory_peak_bytes", text, bytes);
+            out.push(most.with_label("pipeline", name));
+        }
         if stats.kills.count > 0 {
             let text = "Scripts stopped at a limit, by pipeline";
             let kills = Measure::counter("pipeline_script_kills", text, stats.kills.count);
@@ -78,17 +116,34 @@ fn pipelines(shared: &Shared, out: &mut Vec<Measure>) {
     }
 }
 
-fn seconds(
+/// The ends of the engine's buckets in seconds.
+static ENDS: [f64; TIME_BUCKETS_MS.len()] =
+    [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0, 300.0];
+
+fn times(
     name: &'static str,
     help: &'static str,
-    time: Duration,
+    sum: Duration,
+    counts: &[u64],
     priority: &'static str,
 ) -> Measure {
-    let measure = Measure { value: time.as_secs_f64(), ..Measure::counter(name, help, 0) };
-    measure.with_label("priority", priority)
+    let buckets = Buckets { ends: &ENDS, counts: counts.to_vec() };
+    Measure::histogram(name, help, sum.as_secs_f64(), buckets).with_label("priority", priority)
 }
 
 fn labeled(name: &'static str, help: &'static str, time: Duration, pipeline: &str) -> Measure {
     let measure = Measure { value: time.as_secs_f64(), ..Measure::counter(name, help, 0) };
     measure.with_label("pipeline", pipeline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_told_in_seconds() {
+        for (seconds, millis) in ENDS.iter().zip(TIME_BUCKETS_MS) {
+            assert_eq!((seconds * 1_000.0).round(), f64::from(u32::try_from(millis).unwrap()));
+        }
+    }
 }

@@ -6,9 +6,10 @@
 //!
 //! **Invariants**: the effects of a run are in one session, so in one append.
 
+use millrace_admission::Mark as SessionMark;
 use millrace_admission::{Client, Decision, Gate, Session, Submitted, THE_BOX};
 use millrace_catalog::Namespace;
-use millrace_engine::{Outbox, Outboxes, Sent, Source};
+use millrace_engine::{Mark, Outbox, Outboxes, Sent, Source};
 use millrace_journal::Registration;
 use millrace_model::{Filter, Record, WorkspaceNumber};
 use std::sync::Arc;
@@ -30,6 +31,8 @@ impl Outboxes for Doors {
             namespace: Arc::clone(&self.namespace),
             seats: Vec::new(),
             current: 0,
+            run: None,
+            batch: None,
         })
     }
 }
@@ -40,6 +43,9 @@ struct Desk {
     seats: Vec<Seat>,
     /// The seat of the run whose effects come.
     current: usize,
+    /// Marks with their seats.
+    run: Option<(usize, SessionMark)>,
+    batch: Option<(usize, SessionMark)>,
 }
 
 struct Seat {
@@ -51,6 +57,13 @@ struct Seat {
 }
 
 impl Desk {
+    fn place(&mut self, mark: Mark) -> &mut Option<(usize, SessionMark)> {
+        match mark {
+            Mark::Run => &mut self.run,
+            Mark::Batch => &mut self.batch,
+        }
+    }
+
     fn seat(&mut self, workspace: u16) -> usize {
         if let Some(found) = self.seats.iter().position(|seat| seat.workspace == workspace) {
             return found;
@@ -97,6 +110,18 @@ impl Outbox for Desk {
         refusal.map_or(Ok(()), |refusal| Err(refusal.sentence().to_owned()))
     }
 
+    fn mark(&mut self, mark: Mark) {
+        let session = self.seats.get(self.current).map(|seat| seat.session.mark());
+        *self.place(mark) = session.map(|session| (self.current, session));
+    }
+
+    fn undo(&mut self, mark: Mark) {
+        let Some((seat, mark)) = self.place(mark).take() else { return };
+        if let Some(seat) = self.seats.get_mut(seat) {
+            seat.session.undo(&mark);
+        }
+    }
+
     fn push(&mut self, record: &Record<'_>) {
         if let Some(seat) = self.seats.get_mut(self.current) {
             seat.session.push_record(record);
@@ -108,6 +133,7 @@ impl Outbox for Desk {
     }
 
     fn submit(&mut self, waker: &Waker) -> Sent {
+        (self.run, self.batch) = (None, None);
         let mut sent = Sent::Empty;
         for seat in &mut self.seats {
             match seat.session.submit(waker, &mut seat.registration) {

@@ -76,6 +76,10 @@ impl Services for TheBox {
         }
     }
 
+    fn no_secret(&self, workspace: u16, name: &str) -> String {
+        super::missing::why_none(&self.secrets, &self.key, workspace, name)
+    }
+
     fn spawn(&self, name: &'static str, future: BoxFuture<()>) {
         let _on_runtime = self.runtime.enter();
         drop(millrace_supervisor::spawn::task(name, future));

@@ -138,4 +138,8 @@ impl Receiver for Desk {
     fn secret(&self, workspace: u16, name: &str) -> Option<Arc<str>> {
         self.secrets.reveal(WorkspaceNumber(workspace), name, &self.key).ok().flatten()
     }
+
+    fn no_secret(&self, workspace: u16, name: &str) -> String {
+        super::missing::why_none(&self.secrets, &self.key, workspace, name)
+    }
 }

@@ -4,7 +4,7 @@
 //! the change goes to its end though the asker goes away.
 
 use super::{Answers, catalog_place, documents, failed, fault, unavailable};
-use crate::wiring::pipelines::deployed;
+use crate::wiring::pipelines::{deployed, look_for_secrets, missing_secrets};
 use crate::wiring::state::Shared;
 use millrace_api::Fault;
 use millrace_api::backend as api;
@@ -101,6 +101,11 @@ async fn swap(
     let number = change.result.deployment.pipeline;
     if let Some(revision) = &change.result.revision {
         let candidate = engine_form(revision, 0)?;
+        let workspace = place.workspace.number;
+        let missing = missing_secrets(&candidate.document, workspace, &shared.secrets);
+        if !missing.is_empty() {
+            return Err(Fault::Document(missing));
+        }
         let engine = shared.engine.clone();
         blocking(move || engine.check(&candidate)).await?.map_err(refused)?;
     }
@@ -121,6 +126,9 @@ async fn swap(
         }
     }
     shared.issues.clear(&format!("pipeline-not-started:{}", place.name));
+    let looking = Arc::clone(&shared);
+    blocking(move || look_for_secrets(&looking.pipelines, &looking.secrets, &looking.issues))
+        .await?;
     let pipeline = shared.pipelines.get(number);
     let pipeline = pipeline.ok_or_else(|| Fault::NotFound("it was removed".to_owned()))?;
     Ok(running(&shared, &place.workspace, &pipeline, &change.result))

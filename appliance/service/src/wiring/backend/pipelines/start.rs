@@ -252,6 +252,6 @@ fn ask_fault(fault: &AskFault) -> Fault {
             Fault::Invalid { field: "trigger".to_owned(), message: text }
         }
         AskFault::TooLarge(_) => Fault::Invalid { field: "input".to_owned(), message: text },
-        AskFault::Busy | AskFault::Records(_) => Fault::Unavailable(text),
+        AskFault::Busy | AskFault::QueueFull | AskFault::Records(_) => Fault::Unavailable(text),
     }
 }
