@@ -187,6 +187,7 @@ impl Studio {
     fn greet(&self, window: &str) -> Result<Answer> {
         let session = self.0.outbox.window(window)?.greet();
         self.0.streams.lock().end_window(window);
+        tracing::info!(window, "A page began.");
         let links = self.0.links.lock();
         let connections =
             links.iter().map(|(id, linked)| (id.clone(), linked.link.state())).collect();

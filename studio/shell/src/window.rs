@@ -28,7 +28,7 @@ static LAST: AtomicU32 = AtomicU32::new(0);
 
 /// Opens a window.
 pub(crate) fn open(app: &AppHandle, label: &str) -> tauri::Result<WebviewWindow> {
-    let window = WebviewWindowBuilder::new(app, label, WebviewUrl::App("index.html".into()))
+    let window = WebviewWindowBuilder::new(app, label, WebviewUrl::App("/".into()))
         .title("Millrace Studio")
         .inner_size(1_360.0, 860.0)
         .min_inner_size(800.0, 560.0)

@@ -141,6 +141,47 @@ impl Window {
         })
     }
 
+    fn element(&self, xpath: &str) -> anyhow::Result<String> {
+        let body = json!({"using": "xpath", "value": xpath});
+        let found = wait::until(xpath, || self.ask("POST", "/element", &body).ok())?;
+        let ids = found.as_object().context("an element")?;
+        ids.values().next().and_then(Value::as_str).map(str::to_owned).context("an element")
+    }
+
+    /// Types into the field with this label.
+    ///
+    /// # Errors
+    /// When there is no such field in time.
+    pub fn type_into(&self, label: &str, text: &str) -> anyhow::Result<()> {
+        let element =
+            self.element(&format!("//label[contains(., '{label}')]/following::input[1]"))?;
+        self.ask("POST", &format!("/element/{element}/value"), &json!({ "text": text }))?;
+        Ok(())
+    }
+
+    /// Presses the button on which this stands.
+    ///
+    /// # Errors
+    /// When there is no such button in time.
+    pub fn press(&self, text: &str) -> anyhow::Result<()> {
+        let element = self.element(&format!("//button[normalize-space() = '{text}']"))?;
+        self.ask("POST", &format!("/element/{element}/click"), &json!({}))?;
+        Ok(())
+    }
+
+    /// Waits until the page shows this text.
+    ///
+    /// # Errors
+    /// When it does not in time; the error has what it shows.
+    pub fn shows(&self, text: &str) -> anyhow::Result<()> {
+        let shown = || self.run("return document.body.innerText").ok();
+        let wanted = format!("the page to show '{text}'");
+        let is_there = wait::until(&wanted, || {
+            shown()?.as_str().is_some_and(|shown| shown.contains(text)).then_some(())
+        });
+        is_there.with_context(|| format!("it shows: {}", shown().unwrap_or_default()))
+    }
+
     /// The window's title.
     ///
     /// # Errors
