@@ -29,6 +29,7 @@ mod text;
 mod testing;
 
 pub use dial::{Resolve, SystemResolver};
+pub use http::step::HOPS_HEADER;
 pub use mqtt::sources::{Ending, Receiver, SourceKey, SourceSpec, SourceState, Sources};
 pub use policy::{Policy, Rule};
 pub use pool::Pool;

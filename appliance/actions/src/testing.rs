@@ -9,7 +9,7 @@ use millrace_engine::services::{FoundTag, HistoryQuery, IssueChange, Last, Publi
 use millrace_engine::step::{BoxFuture, Context, Field, Outcome, Step, StepFault};
 use millrace_flow::{Data, Map, document};
 use millrace_model::Timestamp;
-use millrace_supervisor::{Issues, SystemClock, spawn};
+use millrace_supervisor::{Clock, Issues, SystemClock, spawn};
 use parking_lot::Mutex;
 use serde_json::Value;
 use std::sync::Arc;
@@ -34,14 +34,18 @@ impl Bench {
 
     /// A box that allows these hosts by name.
     pub(crate) fn with(allowed: &[&str]) -> Self {
+        Self::on_clock(allowed, Arc::new(SystemClock::new()))
+    }
+
+    /// The same with a clock of the test's.
+    pub(crate) fn on_clock(allowed: &[&str], clock: Arc<dyn Clock>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let policy = Policy {
             allowed_hosts: allowed.iter().map(|&host| host.to_owned()).collect(),
             own_listeners: Vec::new(),
             folder: Some(folder.path().to_owned()),
         };
-        let clock = Arc::new(SystemClock::new());
-        let issues = Arc::new(Issues::new(clock.clone()));
+        let issues = Arc::new(Issues::new(Arc::clone(&clock)));
         let pool = Pool::new(policy, clock, Arc::clone(&issues));
         Self { pool, issues, folder, services: Arc::new(Secrets) }
     }

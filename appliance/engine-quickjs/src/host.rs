@@ -5,7 +5,7 @@
 //!   its share; the one that is running is always kept.
 //! - A quarantined pipeline's scripts are refused until [`ScriptHost::release`].
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -19,6 +19,9 @@ use parking_lot::Mutex;
 use crate::unit;
 use crate::watch::{self, GIVEN_UP_MAX, REFUSED_KEY, Slot, Stop};
 use crate::worker::JsWorker;
+
+/// Most names of pipelines that are remembered; when there are more, all are learned anew.
+const NAMES_MAX: usize = 10_000;
 
 /// What the host is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +65,7 @@ impl QuickJs {
             slots: Mutex::default(),
             quarantined: Mutex::default(),
             quarantined_count: AtomicUsize::new(0),
+            names: Mutex::default(),
             overruns: Mutex::default(),
             given_up: AtomicUsize::new(0),
             workers: AtomicUsize::new(0),
@@ -87,6 +91,7 @@ impl Drop for QuickJs {
 
 impl ScriptHost for QuickJs {
     fn compile(&self, unit: &Unit) -> Result<Compiled, Vec<SyntaxFault>> {
+        self.shared.know(unit);
         unit::compile(unit).map(|unit| Compiled(Arc::new(unit)))
     }
 
@@ -106,6 +111,10 @@ impl ScriptHost for QuickJs {
             self.shared.clear(&watch::overrun_key(pipeline));
         }
     }
+
+    fn is_quarantined(&self, pipeline: u32) -> bool {
+        self.shared.is_quarantined(pipeline)
+    }
 }
 
 /// What workers, watchdog and host share.
@@ -118,6 +127,8 @@ pub(crate) struct Shared {
     quarantined: Mutex<HashSet<u32>>,
     /// Its length, so that a call takes no lock when it is empty.
     quarantined_count: AtomicUsize,
+    /// Names of pipelines, for issues.
+    names: Mutex<HashMap<u32, String>>,
     overruns: Mutex<Vec<Overrun>>,
     given_up: AtomicUsize,
     workers: AtomicUsize,
@@ -171,9 +182,27 @@ impl Shared {
         if self.given_up.load(Ordering::Acquire) >= GIVEN_UP_MAX {
             return Some(Refused::TooManyLost);
         }
-        (self.quarantined_count.load(Ordering::Acquire) > 0
-            && self.quarantined.lock().contains(&pipeline))
-        .then_some(Refused::Quarantined)
+        self.is_quarantined(pipeline).then_some(Refused::Quarantined)
+    }
+
+    fn is_quarantined(&self, pipeline: u32) -> bool {
+        self.quarantined_count.load(Ordering::Acquire) > 0
+            && self.quarantined.lock().contains(&pipeline)
+    }
+
+    /// Remembers the name of a unit's pipeline.
+    fn know(&self, unit: &Unit) {
+        let mut names = self.names.lock();
+        if names.len() >= NAMES_MAX {
+            names.clear();
+        }
+        names.insert(unit.pipeline, unit.name.clone());
+    }
+
+    /// The pipeline as people know it.
+    pub(crate) fn name_of(&self, pipeline: u32) -> String {
+        let name = self.names.lock().get(&pipeline).cloned();
+        name.unwrap_or_else(|| pipeline.to_string())
     }
 
     /// Bytes of warm runtimes that one worker may keep.

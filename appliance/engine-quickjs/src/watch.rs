@@ -155,15 +155,16 @@ fn give_up(shared: &Shared, slot: &Slot) {
         shared.settings.lowers_lost_threads && slot.thread.is_some_and(thread_time::make_idle);
     let lost = shared.lose(Overrun { worker: slot.number, pipeline });
     tracing::warn!(pipeline, worker = slot.number, is_idle, lost, "Gave up a thread to a script.");
+    let name = shared.name_of(pipeline);
     shared.raise(Issue {
         key: overrun_key(pipeline),
         severity: Severity::Warning,
-        what: format!("A script of pipeline {pipeline} did not end at its CPU limit."),
+        what: format!("A script of the pipeline `{name}` did not end at its CPU limit."),
         effect: format!(
             "The pipeline's scripts are not run any more; {lost} of {GIVEN_UP_MAX} threads are lost."
         ),
         remedy: "Look for arithmetic on very long BigInts or work on very long texts in the \
-                 pipeline's scripts, change it, and deploy it again."
+                 pipeline's scripts, change it, and deploy it again, or undeploy the pipeline."
             .to_owned(),
     });
     if lost >= GIVEN_UP_MAX {

@@ -81,6 +81,32 @@ impl Agenda {
         self.items.retain(|(_, number, _), _| *number != pipeline);
     }
 
+    /// What is due next of a pipeline, by trigger.
+    pub(crate) fn of(&self, pipeline: u32) -> Vec<(Arc<str>, Timestamp)> {
+        let own = self.items.iter().filter(|((_, number, _), _)| *number == pipeline);
+        own.map(|((time, ..), item)| (Arc::clone(&item.trigger), *time)).collect()
+    }
+
+    /// When something is due first.
+    pub(crate) fn first(&self) -> Option<Timestamp> {
+        self.items.first_key_value().map(|((time, ..), _)| *time)
+    }
+
+    /// Takes what is due first; a schedule is due again then. Its trigger, and what its run is told.
+    pub(crate) fn step(&mut self, now: Timestamp) -> Option<(Arc<str>, Data)> {
+        let ((_, pipeline, number), item) = self.take_due(now)?;
+        let data = item.data(now);
+        let trigger = Arc::clone(&item.trigger);
+        let next = match &item.what {
+            What::Schedule(schedule) => schedule.next(now),
+            What::Startup(_) => None,
+        };
+        if let Some(time) = next {
+            self.items.insert((time, pipeline, number), Item { time, ..item });
+        }
+        Some((trigger, data))
+    }
+
     fn next(&self, now: Timestamp) -> Duration {
         match self.items.first_key_value() {
             Some(((time, ..), _)) => {
@@ -117,10 +143,10 @@ impl Core {
             let Some(((_, pipeline, number), item)) = self.agenda.lock().take_due(now) else {
                 return self.agenda.lock().next(now);
             };
-            let asked = self.request(pipeline, &item.trigger, item.data(now), false);
+            let asked = self.request((pipeline, &item.trigger), item.data(now), false, 0);
             let mut agenda = self.agenda.lock();
             match (asked, &item.what) {
-                (Err(AskFault::Records(fault)), _) => {
+                (Err(fault @ (AskFault::Records(_) | AskFault::QueueFull)), _) => {
                     tracing::debug!(pipeline, "A run that is due has to wait: {fault}.");
                     agenda.items.insert((now.plus_nanos(AGAIN), pipeline, number), item);
                 }

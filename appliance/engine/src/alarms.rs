@@ -1,16 +1,21 @@
-//! Issues that the engine raises and clears, and how much CPU pipelines used lately.
+//! Issues that the engine raises and clears, runs that issues start, and how much CPU pipelines
+//! used lately.
+//!
+//! Triggers on issues are given the changes of the list since the last look, so that an issue which
+//! came and went in between starts its runs too. What the journal takes no request for waits here.
 //!
 //! **Invariants**: an issue is raised within a second of its cause and cleared when the cause has
-//! been away for ten minutes, or its pipeline is no more.
+//! been away for ten minutes, or its pipeline is no more; at most [`WISHES_MAX`] requests wait.
 
+use crate::config::Config;
 use crate::deployment::Deployment;
-use crate::engine::Core;
+use crate::engine::{AskFault, Core};
 use crate::run::issue_key;
 use crate::stats::TallyStats;
 use crate::trigger::Cause;
 use millrace_flow::{Data, Map};
 use millrace_model::Timestamp;
-use millrace_supervisor::{Issue, IssueState, Issues, Severity};
+use millrace_supervisor::{Issue, IssueChange, IssueState, Issues, Severity};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,6 +30,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 const PANIC: &str = "engine-panicked";
 /// Kills in a row that make the issue critical.
 const KILLS_CRITICAL: u32 = 10;
+/// Most runs for issues that wait for the journal; more are dropped and logged.
+const WISHES_MAX: usize = 1_000;
 
 /// What was seen when last looked at.
 #[derive(Debug, Default)]
@@ -34,8 +41,18 @@ pub(crate) struct Alarms {
     pipelines: BTreeMap<u32, Known>,
     /// Panics of the engine's threads, as the issue tells them; none while it is not raised.
     panics: Option<Panics>,
-    /// Issues of the box, for triggers on issues; none until they were looked at once.
-    issues: Option<BTreeMap<String, IssueState>>,
+    /// The last change of the list of issues that was looked at; none before the first look.
+    changes: Option<u64>,
+    wishes: VecDeque<Wish>,
+}
+
+/// A run that an issue starts.
+#[derive(Debug)]
+struct Wish {
+    pipeline: u32,
+    trigger: Arc<str>,
+    data: Data,
+    hops: u8,
 }
 
 #[derive(Debug, Default)]
@@ -82,7 +99,7 @@ impl Kind {
         }
     }
 
-    fn issue(self, deployment: &Deployment, tally: &TallyStats, hops_max: u8) -> Issue {
+    fn issue(self, deployment: &Deployment, tally: &TallyStats, config: &Config) -> Issue {
         let name = &deployment.plan.name;
         let count = tally.count;
         let first = tally.first.unwrap_or_default().to_rfc3339();
@@ -101,6 +118,13 @@ impl Kind {
                 "They are run again, late. What they had published before is published once.",
                 "See first whether the box is starved of CPU; then look for a step of this pipeline that computes for very long.",
             ),
+            Self::Shed if config.discard_new_on_full => (
+                format!(
+                    "{count} runs of the pipeline `{name}` were refused because the queue was full ({times})."
+                ),
+                "These runs did not run. Values that triggered them are in history.",
+                "Make the pipeline cheaper, trigger it less often, or give the box more cores; the queue's limits are in the configuration.",
+            ),
             Self::Shed => (
                 format!(
                     "{count} runs of the pipeline `{name}` were shed from the queue ({times})."
@@ -117,10 +141,11 @@ impl Kind {
             ),
             Self::Loop => (
                 format!(
-                    "{count} values came to the pipeline `{name}` through {hops_max} pipelines and were not taken ({times})."
+                    "{count} times something came to the pipeline `{name}` through {} pipelines and was not taken ({times}).",
+                    config.hops_max
                 ),
-                "The values are stored, but start no run: pipelines publish into one another in a circle.",
-                "Narrow the filters of the pipeline's trigger so that it does not see what it or its followers publish.",
+                "Such values are stored, but start no run: pipelines start one another in a circle.",
+                "Narrow the pipeline's trigger (its filters, its keys of issues) so that it does not see what it or its followers do.",
             ),
         };
         Issue {
@@ -145,9 +170,8 @@ impl Alarms {
 
     fn look(
         &mut self,
-        issues: &Issues,
+        (issues, config): (&Issues, &Config),
         deployments: &[Arc<Deployment>],
-        hops_max: u8,
         now: Timestamp,
     ) {
         for deployment in deployments {
@@ -161,7 +185,7 @@ impl Alarms {
                 let before = known.counts.insert(kind, tally.count).unwrap_or(0);
                 if tally.count != before {
                     known.raised.insert(kind);
-                    issues.raise(kind.issue(deployment, &tally, hops_max));
+                    issues.raise(kind.issue(deployment, &tally, config));
                 } else if known.raised.contains(&kind)
                     && now.nanos_since(tally.last.unwrap_or_default()) >= QUIET
                 {
@@ -207,6 +231,7 @@ impl Alarms {
 
     /// A pipeline is no more.
     pub(crate) fn forget(&mut self, issues: &Issues, pipeline: u32) {
+        self.wishes.retain(|wish| wish.pipeline != pipeline);
         if let Some(known) = self.pipelines.remove(&pipeline) {
             for kind in known.raised {
                 issues.clear(&kind.key(pipeline));
@@ -214,30 +239,33 @@ impl Alarms {
         }
     }
 
-    /// Issues that came, became worse or went since last looked at.
-    fn changed(&mut self, list: Vec<IssueState>) -> Vec<Changed> {
-        let now: BTreeMap<String, IssueState> =
-            list.into_iter().map(|issue| (issue.key.clone(), issue)).collect();
-        let Some(before) = self.issues.replace(now.clone()) else { return Vec::new() };
-        let mut changed: Vec<Changed> = Vec::new();
-        for (key, issue) in &now {
-            let was = before.get(key).map(|known| known.severity);
-            if was.is_none_or(|was| was < issue.severity) {
-                changed.push(Changed { is_raised: true, issue: issue.clone(), was });
-            }
+    /// Changes of the list since it was last looked at.
+    fn changed(&mut self, issues: &Issues) -> Vec<IssueChange> {
+        let Some(before) = self.changes else {
+            self.changes = Some(issues.changes_through());
+            return Vec::new();
+        };
+        let changes = issues.changes_since(before);
+        self.changes = Some(changes.through);
+        if changes.missed > 0 {
+            tracing::warn!(
+                missed = changes.missed,
+                "Changes of issues came too fast to start runs."
+            );
         }
-        let cleared = before.into_iter().filter(|(key, _)| !now.contains_key(key));
-        changed.extend(cleared.map(|(_, issue)| Changed { is_raised: false, issue, was: None }));
-        changed
+        changes.list
     }
-}
 
-/// An issue that came, became worse or went.
-struct Changed {
-    is_raised: bool,
-    issue: IssueState,
-    /// How bad it was before, if it only became worse.
-    was: Option<Severity>,
+    fn wish(&mut self, wish: Wish) {
+        if self.wishes.len() >= WISHES_MAX {
+            tracing::warn!(
+                pipeline = wish.pipeline,
+                "A run for an issue found no room and is lost."
+            );
+            return;
+        }
+        self.wishes.push_back(wish);
+    }
 }
 
 impl Core {
@@ -245,27 +273,23 @@ impl Core {
     pub(crate) fn look_at_issues(&self, now: Timestamp) {
         let deployments = self.deployments.all();
         let at = self.stage.clock.monotonic();
-        let changed = {
-            let mut alarms = self.alarms.lock();
-            alarms.look(&self.stage.issues, &deployments, self.stage.config.hops_max, now);
-            alarms.clear_panics(&self.stage.issues, now);
-            alarms.count_cpu(&deployments, at);
-            let has_triggers = deployments.iter().any(|deployment| {
-                let triggers = &deployment.plan.triggers;
-                triggers.iter().any(|trigger| matches!(trigger.cause, Cause::Issue(_)))
-            });
-            if has_triggers {
-                alarms.changed(self.stage.issues.list())
-            } else {
-                alarms.issues = None;
-                return;
-            }
-        };
-        for changed in &changed {
+        let stage = &self.stage;
+        let mut alarms = self.alarms.lock();
+        alarms.look((&*stage.issues, &stage.config), &deployments, now);
+        alarms.clear_panics(&stage.issues, now);
+        alarms.count_cpu(&deployments, at);
+        for change in alarms.changed(&stage.issues) {
+            let hops = stage.issue_hops.of(&change.state.key);
             for deployment in &deployments {
-                self.ask_for_issue(deployment, changed);
+                for (trigger, is_raised) in started_by(deployment, &change) {
+                    let data = issue_data(is_raised, &change.state);
+                    let pipeline = deployment.plan.number;
+                    alarms.wish(Wish { pipeline, trigger, data, hops });
+                }
             }
         }
+        drop(alarms);
+        self.ask_for_issues();
     }
 
     /// A thread of the engine panicked, in a run of a pipeline or beside.
@@ -301,30 +325,39 @@ impl Core {
         });
     }
 
-    fn ask_for_issue(&self, deployment: &Deployment, changed: &Changed) {
-        let Changed { is_raised, issue, was } = changed;
-        let is_raised = *is_raised;
-        let plan = &deployment.plan;
-        // A pipeline's own issues never start it.
-        let is_own = issue.key.starts_with(&issue_key(&plan.name, ""))
-            || Kind::ALL.iter().any(|kind| kind.key(plan.number) == issue.key);
-        for trigger in plan.triggers.iter().filter(|_| !is_own) {
-            let Cause::Issue(cause) = &trigger.cause else { continue };
-            let wants = |severity| cause.wants(&issue.key, is_raised, severity);
-            // What it was told of before does not start it again for having become worse.
-            if !wants(issue.severity) || was.is_some_and(wants) {
-                continue;
-            }
-            if let Err(fault) =
-                self.request(plan.number, &trigger.id, issue_data(is_raised, issue), false)
-            {
-                tracing::warn!(
-                    pipeline = plan.number,
-                    "A run for an issue was not taken: {fault}."
-                );
+    /// Asks for what issues want, until the journal takes no more: the rest waits for the next look.
+    fn ask_for_issues(&self) {
+        loop {
+            let Some(wish) = self.alarms.lock().wishes.pop_front() else { return };
+            let asked =
+                self.request((wish.pipeline, &wish.trigger), wish.data.clone(), false, wish.hops);
+            match asked {
+                Ok(_) => {}
+                Err(AskFault::Records(_) | AskFault::QueueFull) => {
+                    return self.alarms.lock().wishes.push_front(wish);
+                }
+                Err(fault) => {
+                    let pipeline = wish.pipeline;
+                    tracing::warn!(pipeline, "A run for an issue was not taken: {fault}.");
+                }
             }
         }
     }
+}
+
+/// The triggers of a pipeline that a change starts, and whether the issue counts as raised.
+fn started_by(deployment: &Deployment, change: &IssueChange) -> Vec<(Arc<str>, bool)> {
+    let plan = &deployment.plan;
+    let key = &change.state.key;
+    // A pipeline's own issues never start it.
+    let is_own = key.starts_with(&issue_key(&plan.name, ""))
+        || Kind::ALL.iter().any(|kind| kind.key(plan.number) == *key);
+    let triggers = plan.triggers.iter().filter(|_| !is_own);
+    let wanted = triggers.filter_map(|trigger| {
+        let Cause::Issue(cause) = &trigger.cause else { return None };
+        Some((Arc::clone(&trigger.id), cause.wants(change)?))
+    });
+    wanted.collect()
 }
 
 fn issue_data(is_raised: bool, issue: &IssueState) -> Data {
@@ -342,3 +375,6 @@ fn issue_data(is_raised: bool, issue: &IssueState) -> Data {
     map.set("remedy", Data::Text(issue.remedy.as_str().into()));
     Data::Map(Arc::new(map))
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,7 +29,7 @@ use crate::names::Names;
 use crate::outbox::Outboxes;
 use crate::queue::{Bell, Queue};
 use crate::report::RunSink;
-use crate::run::Stage;
+use crate::run::{IssueHops, Stage};
 use crate::script::ScriptHost;
 use crate::services::Services;
 use crate::state::StateStore;
@@ -133,6 +133,7 @@ impl Engine {
             directory: Arc::clone(&deployments) as _,
             clock: Arc::clone(&parts.clock),
             issues: Arc::clone(&parts.issues),
+            issue_hops: IssueHops::default(),
             config: config.clone(),
         };
         let totals = Arc::new(Totals::default());

@@ -78,6 +78,8 @@ pub struct Hand {
     taken: Vec<Taken>,
     waker: Waker,
     cpu: Duration,
+    /// Where the CPU time of the run in hand begins.
+    mark: Duration,
     /// Runs whose effects are collected, and since when.
     collected: usize,
     since: Duration,
@@ -124,6 +126,7 @@ impl Hand {
             outbox: core.parts.outboxes.open(),
             waker: Waker::from(Arc::new(Ring(Arc::clone(&core), number))),
             cpu: (core.parts.thread_cpu)(),
+            mark: Duration::ZERO,
             number,
             scripts,
             given_up,

@@ -86,7 +86,7 @@ pub use hand::Hand;
 pub use names::{Names, Place};
 pub use outbox::{Mark, Outbox, Outboxes, Sent, Source};
 pub use plan::STEPS_MAX;
-pub use queued::RunId;
+pub use queued::{RunId, quality_data};
 pub use rehearse::{
     Difference, Fed, Keep, Output, OutputForm, Rehearsal, RehearsedRun, StepTrial, differences,
 };

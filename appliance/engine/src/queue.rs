@@ -6,8 +6,10 @@
 //! event it waited for.
 //!
 //! **Invariants**: bytes of waiting runs and number and bytes of parked runs are bounded; every
-//! run that is dropped is counted and told to the journal; in a pipeline that keeps order at most
-//! one run of a key is out at a time, and the runs of a key begin in the order of their seqs.
+//! run that is dropped is counted and told to the journal; a request that was told to be durable
+//! is never refused (the queue may be over its limit by those that came at the same moment); in a
+//! pipeline that keeps order at most one run of a key is out at a time, and the runs of a key begin
+//! in the order of their seqs.
 
 mod lane;
 mod open;
@@ -147,6 +149,13 @@ impl Queue {
         });
     }
 
+    /// Whether a run of so many bytes may still be asked for: a queue that refuses new runs when it
+    /// is full says so before the request is durable.
+    pub(crate) fn takes(&self, bytes: usize) -> bool {
+        let inner = self.inner.lock();
+        !inner.config.discard_new_on_full || inner.bytes + bytes <= inner.config.queue_bytes_max
+    }
+
     /// Changes the queue and wakes the workers that have something to do afterwards.
     fn change<T>(&self, body: impl FnOnce(&mut Inner) -> T) -> T {
         let mut inner = self.inner.lock();
@@ -165,12 +174,6 @@ impl Queue {
             }
         }
         result
-    }
-
-    /// Whether another run would be over the queue's bytes.
-    pub(crate) fn is_full(&self) -> bool {
-        let inner = self.inner.lock();
-        inner.bytes >= inner.config.queue_bytes_max
     }
 
     /// What was dropped and is still to be told to the journal.

@@ -220,8 +220,9 @@ fn time_data(time: Timestamp) -> Data {
     Data::Text(time.to_rfc3339().into())
 }
 
-/// A quality as people write it: the plain grades by name, every other code as its number.
-pub(crate) fn quality_data(quality: Quality) -> Data {
+/// A quality as pipelines see it: the plain grades by name, every other code as its number.
+#[must_use]
+pub fn quality_data(quality: Quality) -> Data {
     let names = names();
     match quality {
         Quality::GOOD => names.good.clone(),

@@ -78,11 +78,11 @@ pub(crate) fn changes(changes: &[u8], out: &mut Vec<u8>) {
 /// A run that is asked for.
 pub(crate) fn requested(
     (step, start): (&str, &Start),
-    is_manual: bool,
+    (is_manual, hops): (bool, u8),
     asked: Timestamp,
     out: &mut Vec<u8>,
 ) {
-    out.extend_from_slice(&[VERSION, 5, u8::from(is_manual), 0]);
+    out.extend_from_slice(&[VERSION, 5, u8::from(is_manual), hops]);
     out.extend_from_slice(&asked.0.to_le_bytes());
     queued::encode_start(start, step, &[], out);
 }

@@ -7,6 +7,7 @@
 //! **Invariants**: no value, record, request or issue leaves a rehearsal, and no lasting state of
 //! the box is changed by one. Runs are not queued: order, overlap and lanes play no part.
 
+mod clock;
 mod compare;
 mod room;
 mod step;
@@ -21,12 +22,13 @@ use crate::names::Place;
 use crate::plan::Plan;
 use crate::queued::{Queued, RunId, Start, ValueStart};
 use crate::report::{LogLine, RunFault, StepReport};
-use crate::run::{Bench, Drive, End, Event, Run, Stage, Stubs};
+use crate::run::{Bench, Drive, End, Event, IssueHops, Run, Stage, Stubs};
 use crate::script::{Level, Worker};
 use crate::services::{Last, Publish};
 use crate::state::cells::{Owner, States};
 use crate::trigger::Cause;
 use crate::trigger::change::Seen;
+use clock::ClockTriggers;
 use millrace_flow::Data;
 use millrace_flow::document::HistoryDetail;
 use millrace_model::{ClientNumber, Quality, Timestamp, Value};
@@ -127,7 +129,9 @@ pub struct Rehearsal {
     stubs: Stubs,
     parked: Vec<(usize, Box<Run>)>,
     seen: HashMap<(u16, String), Option<Seen>>,
-    fed: usize,
+    /// When each trigger that was fed was.
+    times: Vec<Timestamp>,
+    by_clock: ClockTriggers,
     keep: Keep,
     /// The runs that are kept.
     pub runs: Vec<RehearsedRun>,
@@ -172,6 +176,7 @@ impl Engine {
             states,
             clock: Arc::clone(&clock) as _,
             issues: Arc::clone(&core.stage.issues),
+            issue_hops: IssueHops::default(),
             config: core.stage.config.clone(),
         };
         Ok(Rehearsal {
@@ -183,7 +188,8 @@ impl Engine {
             stubs: Stubs::default(),
             parked: Vec::new(),
             seen: HashMap::new(),
-            fed: 0,
+            times: Vec::new(),
+            by_clock: ClockTriggers::default(),
             keep,
             runs: Vec::new(),
             done: 0,
@@ -246,8 +252,7 @@ impl Rehearsal {
     /// counts in [`Output::run`] even if none did.
     pub fn feed(&mut self, path: &str, fed: &Fed) -> bool {
         self.advance_to(fed.received);
-        let number = self.fed;
-        self.fed += 1;
+        let number = self.number(fed.time);
         self.room.know(path, last_of(fed));
         let plan = Arc::clone(&self.plan);
         let mut wanted = Vec::new();
@@ -266,8 +271,7 @@ impl Rehearsal {
     /// such value trigger.
     pub fn feed_to(&mut self, step: &str, path: &str, fed: &Fed) -> Option<bool> {
         self.advance_to(fed.received);
-        let number = self.fed;
-        self.fed += 1;
+        let number = self.number(fed.time);
         self.room.know(path, last_of(fed));
         let place = self.plan.triggers.iter().position(|trigger| &*trigger.id == step)?;
         let trigger = u16::try_from(place).ok()?;
@@ -281,25 +285,34 @@ impl Rehearsal {
 
     /// Starts a run at a trigger with this datum; `None`: no such trigger.
     pub fn trigger(&mut self, step: &str, data: Data) -> Option<()> {
-        let number = self.fed;
-        self.fed += 1;
+        let number = self.number(self.stage.clock.now());
         let place = self.plan.triggers.iter().position(|trigger| &*trigger.id == step)?;
         let trigger = u16::try_from(place).ok()?;
         self.start(number, trigger, &[], Start::Data(data));
         Some(())
     }
 
-    /// Lets time pass; runs that pause until then go on.
+    /// Lets time pass; runs that pause until then go on, and those that the clock starts begin.
     pub fn advance_to(&mut self, time: Timestamp) {
-        while let Some((place, due)) = self.next_parked() {
-            if due > time {
-                break;
+        loop {
+            let parked = self.next_parked().filter(|(_, due)| *due <= time);
+            let clock = self.by_clock.next().filter(|due| *due <= time);
+            match (parked, clock) {
+                (Some((place, due)), clock) if clock.is_none_or(|clock| due <= clock) => {
+                    self.clock.set(due);
+                    let (number, run) = self.parked.swap_remove(place);
+                    self.go_on(number, run);
+                }
+                (_, Some(due)) => self.start_due(due),
+                (_, None) => break,
             }
-            self.clock.set(due);
-            let (number, run) = self.parked.swap_remove(place);
-            self.go_on(number, run);
         }
         self.clock.set(time);
+    }
+
+    fn number(&mut self, time: Timestamp) -> usize {
+        self.times.push(time);
+        self.times.len() - 1
     }
 
     /// Lets everything that pauses come to its end, however long that takes on its clock.
@@ -319,7 +332,7 @@ impl Rehearsal {
     /// How many triggers were fed.
     #[must_use]
     pub fn fed(&self) -> usize {
-        self.fed
+        self.times.len()
     }
 
     fn admits(&mut self, trigger: u16, path: &str, fed: &Fed) -> bool {
@@ -329,7 +342,7 @@ impl Rehearsal {
             return false;
         }
         let seen = self.seen.entry((trigger, path.to_owned())).or_default();
-        let seq = self.fed as u64;
+        let seq = self.times.len() as u64;
         value.rule.admits(seen, seq, fed.value.as_ref(), fed.quality, fed.received)
     }
 

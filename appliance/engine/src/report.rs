@@ -42,6 +42,9 @@ pub struct RunReport {
     pub begun: Timestamp,
     /// When it ended.
     pub ended: Timestamp,
+    /// CPU time that it took, its scripts included; what it took before a restart of the box is not
+    /// in it.
+    pub cpu: Duration,
     /// CPU time of its scripts.
     pub script_cpu: Duration,
     /// Why it failed, if it did.
@@ -82,6 +85,7 @@ impl RunReport {
             asked: run.asked,
             begun: now,
             ended: now,
+            cpu: Duration::ZERO,
             script_cpu: Duration::ZERO,
             fault: None,
             detail: plan.settings.history,

@@ -19,7 +19,7 @@ mod saved;
 mod scope;
 mod walk;
 
-pub(crate) use bench::{Bench, Directory, Stage, Stubs};
+pub(crate) use bench::{Bench, Directory, IssueHops, Stage, Stubs};
 pub(crate) use context::issue_key;
 pub(crate) use event::Event;
 pub(crate) use notes::Notes;

@@ -91,9 +91,15 @@ pub trait ScriptHost: Send + Sync {
         Vec::new()
     }
 
-    /// Lets a quarantined pipeline run scripts again: it was deployed anew, or somebody said so.
+    /// Lets a quarantined pipeline run scripts again: it was deployed anew, or undeployed.
     fn release(&self, pipeline: u32) {
         let _ = pipeline;
+    }
+
+    /// Whether a pipeline's scripts are kept from running because one of them did not end.
+    fn is_quarantined(&self, pipeline: u32) -> bool {
+        let _ = pipeline;
+        false
     }
 }
 

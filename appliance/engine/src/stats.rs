@@ -62,6 +62,8 @@ pub(crate) struct PipelineCounters {
     pub(crate) kills: Tally,
     pub(crate) kills_in_a_row: AtomicU32,
     pub(crate) script_memory_bytes_max: AtomicU64,
+    /// When its last run began; 0 if none has.
+    pub(crate) last_begun: AtomicI64,
     /// The second in which a successful run was last reported.
     pub(crate) reported_second: AtomicI64,
     /// ... and one that ended before it began.
@@ -115,6 +117,10 @@ pub struct PipelineStats {
     pub kills: TallyStats,
     /// Most memory that a script of it has used.
     pub script_memory_bytes_max: u64,
+    /// Whether its scripts are kept from running because one of them did not end.
+    pub is_quarantined: bool,
+    /// When its last run began, if one has since the box started.
+    pub last_begun: Option<Timestamp>,
 }
 
 impl PipelineCounters {
@@ -134,6 +140,8 @@ impl PipelineCounters {
             script_cpu: Duration::from_nanos(load(&self.script_cpu_ns)),
             kills: self.kills.read(),
             script_memory_bytes_max: load(&self.script_memory_bytes_max),
+            last_begun: Some(Timestamp(self.last_begun.load(Ordering::Relaxed)))
+                .filter(|time| time.0 != 0),
             ..PipelineStats::default()
         }
     }

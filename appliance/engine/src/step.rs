@@ -186,6 +186,10 @@ pub trait Context {
     fn log(&mut self, level: crate::script::Level, line: &str);
     /// Raises or clears an issue of this pipeline.
     fn issue(&mut self, key: &str, change: crate::services::IssueChange);
+    /// Through how many pipelines what this run does has come, this one included.
+    fn hops(&self) -> u8 {
+        1
+    }
     /// Everything else of the box, for steps that go outside.
     fn services(&self) -> &std::sync::Arc<dyn crate::services::Services>;
     /// The value of a secret of the workspace. From here on nothing that is kept or shown of the

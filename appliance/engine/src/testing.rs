@@ -269,7 +269,8 @@ impl Plant {
 
     /// Asks for a manual run; it is settled.
     pub(crate) fn run(&mut self, pipeline: u32, input: &serde_json::Value) -> crate::Ticket {
-        let asking = Asking { pipeline, trigger: None, input: Data::from(input), is_manual: true };
+        let input = Data::from(input);
+        let asking = Asking { pipeline, trigger: None, input, is_manual: true, hops: 0 };
         let ticket = self.engine.ask(&asking).unwrap();
         self.settle();
         ticket

@@ -17,7 +17,7 @@ use change::Rule;
 use millrace_flow::{Data, Map};
 use millrace_model::quality::Grade;
 use millrace_model::{Filter, Quality};
-use millrace_supervisor::Severity;
+use millrace_supervisor::{IssueChange, Severity};
 use schedule::Schedule;
 use serde_json::Value;
 use std::sync::Arc;
@@ -103,13 +103,23 @@ pub(crate) struct IssueCause {
 }
 
 impl IssueCause {
-    pub(crate) fn wants(&self, key: &str, is_raised: bool, severity: Severity) -> bool {
+    /// Whether a change starts a run: `true` if the issue has come to the lowest severity or above,
+    /// `false` if it is gone or has fallen below.
+    pub(crate) fn wants(&self, change: &IssueChange) -> Option<bool> {
+        let counts =
+            |severity: Option<Severity>| severity.is_some_and(|is| is >= self.severity_min);
+        let is_raised = match (counts(change.before), counts(change.after)) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => return None,
+        };
         let is_on = if is_raised { self.on_raised } else { self.on_cleared };
+        let key = change.state.key.as_str();
         let is_key = |pattern: &String| match pattern.strip_suffix('*') {
             Some(front) => key.starts_with(front),
             None => key == pattern,
         };
-        is_on && severity >= self.severity_min && self.keys.iter().any(is_key)
+        (is_on && self.keys.iter().any(is_key)).then_some(is_raised)
     }
 }
 

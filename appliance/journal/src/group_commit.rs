@@ -86,6 +86,9 @@ struct Inner {
     phase: Phase,
     space_waiters: Vec<Waker>,
     durable_waiters: Vec<Waker>,
+    /// Since when an append has been refused for want of room, and how long that was before.
+    stalled_since: Option<Instant>,
+    stalled: Duration,
 }
 
 /// What the writer shall do next.
@@ -122,6 +125,8 @@ impl Queue {
                 phase: Phase::Open,
                 space_waiters: Vec::new(),
                 durable_waiters: Vec::new(),
+                stalled_since: None,
+                stalled: Duration::ZERO,
             }),
             work: Condvar::new(),
             after_commits: OnceLock::new(),
@@ -142,6 +147,13 @@ impl Queue {
         inner.batch.body_bytes() + inner.in_flight_bytes
     }
 
+    /// How long appends were refused for want of room: each time from the first one refused to the
+    /// next commit.
+    pub(crate) fn stalled(&self) -> Duration {
+        let inner = self.inner.lock();
+        inner.stalled + inner.stalled_since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
     pub(crate) fn append(
         &self,
         buf: &mut RecordBuf,
@@ -160,6 +172,7 @@ impl Queue {
             return Ok(range);
         }
         if inner.batch.body_bytes() + inner.in_flight_bytes + bytes > self.limit_bytes {
+            inner.stalled_since.get_or_insert_with(Instant::now);
             return Err(AppendError::Full);
         }
         if inner.batch.count == 0 {
@@ -270,6 +283,9 @@ impl Queue {
         }
         let mut inner = self.inner.lock();
         inner.in_flight_bytes = 0;
+        if let Some(since) = inner.stalled_since.take() {
+            inner.stalled += since.elapsed();
+        }
         let space = std::mem::take(&mut inner.space_waiters);
         let durable = std::mem::take(&mut inner.durable_waiters);
         drop(inner);

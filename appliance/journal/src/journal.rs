@@ -191,6 +191,7 @@ impl Journal {
             segments_free,
             last_commit_micros: health.last_commit_micros.load(Ordering::Relaxed),
             commit_times: health.commit_times.read(),
+            stalled: core.queue.stalled(),
         }
     }
 

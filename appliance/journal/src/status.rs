@@ -1,7 +1,7 @@
 //! How the journal fares, for issues and metrics.
 
 use crate::seq::Seq;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Whether commits get through.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -77,4 +77,7 @@ pub struct Stats {
     pub last_commit_micros: u64,
     /// Commits by how long they took: below each of [`crate::COMMIT_BOUNDS_MICROS`], and longer.
     pub commit_times: [u64; crate::COMMIT_BOUNDS_MICROS.len() + 1],
+    /// How long appends were refused as [`crate::AppendError::Full`], all in all: each time from
+    /// the first one refused to the next commit.
+    pub stalled: Duration,
 }

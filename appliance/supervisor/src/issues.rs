@@ -2,21 +2,26 @@
 //!
 //! A part raises an issue under a stable key and clears it when the cause is gone; raising again
 //! updates the text and the time last seen, not the time since. Issues live in memory: after a
-//! start the causes that last raise them again.
+//! start the causes that last raise them again. The last changes of the list are kept with a
+//! number each, so that who looks now and then misses none that came and went in between.
 //!
 //! **Invariants**: at most [`ISSUES_MAX`] at once (the rest are counted in one issue of their
-//! own); an acknowledged issue stays listed until its cause is gone.
+//! own); an acknowledged issue stays listed until its cause is gone; at most
+//! [`ISSUE_CHANGES_MAX`] changes are kept, and who was too slow is told how many are missing.
 
 use crate::clock::Clock;
 use millrace_model::Timestamp;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::fmt;
 use std::sync::Arc;
 
 /// Most issues held at once; more would be noise, and keys may hold a client's name.
 pub const ISSUES_MAX: usize = 500;
+/// Most changes of the list that are kept.
+pub const ISSUE_CHANGES_MAX: usize = 1_000;
 const OVERFLOW_KEY: &str = "issues-overflow";
 
 /// How bad it is.
@@ -69,10 +74,51 @@ pub struct IssueState {
     pub acknowledged_by: Option<String>,
 }
 
+/// An issue that was raised, was cleared, or became better or worse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueChange {
+    /// How bad it was before; none if it was not open.
+    pub before: Option<Severity>,
+    /// How bad it is after; none if it is cleared.
+    pub after: Option<Severity>,
+    /// The issue as it was then.
+    pub state: IssueState,
+}
+
+/// Changes of the list since somebody last looked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IssueChanges {
+    /// In their order.
+    pub list: Vec<IssueChange>,
+    /// Ask from here on the next time.
+    pub through: u64,
+    /// How many are not kept any more.
+    pub missed: u64,
+}
+
 /// The list of what is wrong now.
 pub struct Issues {
     clock: Arc<dyn Clock>,
     open: Mutex<BTreeMap<String, IssueState>>,
+    /// Locked only while `open` is, so that changes are in the order in which they were made.
+    changes: Mutex<Changes>,
+}
+
+#[derive(Debug, Default)]
+struct Changes {
+    kept: VecDeque<IssueChange>,
+    /// How many there have been.
+    count: u64,
+}
+
+impl Changes {
+    fn add(&mut self, before: Option<Severity>, after: Option<Severity>, state: IssueState) {
+        if self.kept.len() >= ISSUE_CHANGES_MAX {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(IssueChange { before, after, state });
+        self.count += 1;
+    }
 }
 
 impl fmt::Debug for Issues {
@@ -85,7 +131,7 @@ impl Issues {
     /// An empty list.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, open: Mutex::new(BTreeMap::new()) }
+        Self { clock, open: Mutex::default(), changes: Mutex::default() }
     }
 
     /// Raises an issue, or updates the one with the same key. Logged when it is new.
@@ -93,12 +139,16 @@ impl Issues {
         let now = self.clock.now();
         let mut open = self.open.lock();
         if let Some(state) = open.get_mut(&issue.key) {
-            state.severity = issue.severity;
+            let before = std::mem::replace(&mut state.severity, issue.severity);
             state.what = issue.what;
             state.effect = issue.effect;
             state.remedy = issue.remedy;
             state.last_seen = now;
             state.count += 1;
+            if before != state.severity {
+                let changes = &mut self.changes.lock();
+                changes.add(Some(before), Some(state.severity), state.clone());
+            }
             return;
         }
         let issue = if open.len() >= ISSUES_MAX { overflow() } else { issue };
@@ -118,7 +168,13 @@ impl Issues {
             count: 1,
             acknowledged_by: None,
         };
-        open.entry(issue.key).and_modify(|old| old.count += 1).or_insert(state);
+        match open.entry(issue.key) {
+            Entry::Occupied(mut known) => known.get_mut().count += 1,
+            Entry::Vacant(place) => {
+                self.changes.lock().add(None, Some(state.severity), state.clone());
+                place.insert(state);
+            }
+        }
     }
 
     /// Brings an issue back that was open when the box ended, as it was then.
@@ -132,14 +188,49 @@ impl Issues {
     /// Clears an issue; `true` if it was there.
     pub fn clear(&self, key: &str) -> bool {
         let mut open = self.open.lock();
-        let gone = open.remove(key).is_some();
-        if gone {
-            tracing::info!(key, "Issue cleared.");
-            if open.len() < ISSUES_MAX && key != OVERFLOW_KEY {
-                open.remove(OVERFLOW_KEY);
-            }
+        let Some(gone) = open.remove(key) else { return false };
+        tracing::info!(key, "Issue cleared.");
+        let mut changes = self.changes.lock();
+        changes.add(Some(gone.severity), None, gone);
+        if open.len() < ISSUES_MAX
+            && key != OVERFLOW_KEY
+            && let Some(gone) = open.remove(OVERFLOW_KEY)
+        {
+            changes.add(Some(gone.severity), None, gone);
         }
-        gone
+        true
+    }
+
+    /// Clears all issues whose keys begin so: who raised them does not any more. How many there
+    /// were.
+    pub fn clear_all(&self, front: &str) -> usize {
+        let keys: Vec<String> = {
+            let open = self.open.lock();
+            let behind = open.range(front.to_owned()..).map(|(key, _)| key);
+            behind.take_while(|key| key.starts_with(front)).cloned().collect()
+        };
+        keys.iter().filter(|key| self.clear(key)).count()
+    }
+
+    /// What changed since a number that this gave before; 0 for all that is kept. An issue that is
+    /// raised again with other words is no change.
+    #[must_use]
+    pub fn changes_since(&self, after: u64) -> IssueChanges {
+        let changes = self.changes.lock();
+        let wanted = changes.count.saturating_sub(after);
+        let kept = changes.kept.len() as u64;
+        let skipped = usize::try_from(kept.saturating_sub(wanted)).unwrap_or(usize::MAX);
+        IssueChanges {
+            list: changes.kept.iter().skip(skipped).cloned().collect(),
+            through: changes.count,
+            missed: wanted.saturating_sub(kept),
+        }
+    }
+
+    /// The number of the last change.
+    #[must_use]
+    pub fn changes_through(&self) -> u64 {
+        self.changes.lock().count
     }
 
     /// Marks an issue as known to a person; `false` if there is none with that key.
@@ -212,6 +303,47 @@ mod tests {
         }
         assert_eq!(issues.list().len(), ISSUES_MAX + 1);
         assert!(issues.is_open(OVERFLOW_KEY));
+    }
+
+    #[test]
+    fn what_came_and_went_between_two_looks_is_told() {
+        let issues = Issues::new(Arc::new(TestClock::new(Timestamp(0))));
+        issues.raise(issue("before", Severity::Notice));
+        let looked = issues.changes_through();
+        issues.raise(issue("a", Severity::Warning));
+        issues.raise(issue("a", Severity::Warning));
+        issues.raise(issue("a", Severity::Critical));
+        issues.clear("a");
+        let changes = issues.changes_since(looked);
+        let (warning, critical) = (Some(Severity::Warning), Some(Severity::Critical));
+        let seen: Vec<_> =
+            changes.list.iter().map(|change| (change.before, change.after)).collect();
+        assert_eq!(seen, [(None, warning), (warning, critical), (critical, None)]);
+        assert!(changes.list.iter().all(|change| change.state.key == "a"));
+        assert_eq!(issues.changes_since(changes.through), IssueChanges { list: vec![], ..changes });
+    }
+
+    #[test]
+    fn who_looks_too_seldom_is_told_how_much_is_missing() {
+        let issues = Issues::new(Arc::new(TestClock::new(Timestamp(0))));
+        for _ in 0..ISSUE_CHANGES_MAX {
+            issues.raise(issue("a", Severity::Warning));
+            issues.clear("a");
+        }
+        let changes = issues.changes_since(0);
+        assert_eq!((changes.list.len(), changes.missed), (ISSUE_CHANGES_MAX, 1_000));
+        assert_eq!(changes.list.last().map(|change| change.after), Some(None));
+    }
+
+    #[test]
+    fn all_of_one_front_are_cleared_and_no_others() {
+        let issues = Issues::new(Arc::new(TestClock::new(Timestamp(0))));
+        for key in ["p:a:1", "p:a:2", "p:ab:1", "p:b:1"] {
+            issues.raise(issue(key, Severity::Warning));
+        }
+        assert_eq!(issues.clear_all("p:a:"), 2);
+        let keys: Vec<_> = issues.list().into_iter().map(|state| state.key).collect();
+        assert_eq!(keys, ["p:ab:1", "p:b:1"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub mod spawn;
 pub mod watch;
 
 pub use clock::{Clock, SystemClock, TestClock};
-pub use issues::{Issue, IssueState, Issues, Severity};
+pub use issues::{Issue, IssueChange, IssueChanges, IssueState, Issues, Severity};
 pub use metrics::{Buckets, Measure, Metrics};
 pub use probe::Probe;
 pub use shutdown::Shutdown;

@@ -24,6 +24,9 @@ use millrace_flow::{Data, Map, document};
 use std::sync::Arc;
 use url::Url;
 
+/// The header that says through how many pipelines a request has come: webhooks of this box, or of
+/// another one, count on, so that pipelines which call one another in a circle are stopped.
+pub const HOPS_HEADER: &str = "x-millrace-hops";
 /// Bytes of a URL with its query.
 const URL_BYTES_MAX: usize = 16 << 10;
 
@@ -160,6 +163,7 @@ impl HttpRequest {
         secrets: &mut Secrets,
     ) -> Result<HeaderMap, StepFault> {
         let mut headers = HeaderMap::new();
+        headers.insert(HOPS_HEADER, u16::from(context.hops()).into());
         if let Some((_, default)) = body {
             let content_type = self.content_type.as_deref().unwrap_or(default);
             headers.insert(CONTENT_TYPE, header_value("content-type", content_type, false)?);
@@ -203,8 +207,8 @@ impl HttpRequest {
 
 /// A header's name; those that frame the message are the client's own.
 fn header_name(name: &str) -> Result<HeaderName, StepFault> {
-    const OWN: [&str; 6] =
-        ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
+    const OWN: [&str; 7] =
+        ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", HOPS_HEADER];
     let bad = |what| StepFault::lasting("bad_input", format!("the header `{name}` {what}"));
     let header: HeaderName = name.parse().map_err(|_| bad("has no name that a header can have"))?;
     if OWN.contains(&header.as_str()) {

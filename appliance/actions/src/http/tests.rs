@@ -1,13 +1,15 @@
 //! `http.request` against servers that behave well and badly.
 
-use crate::testing::server::{answer, http, serve};
-use crate::testing::{Bench, eventually, json};
+use crate::testing::server::{answer, http, http_on, serve};
+use crate::testing::{Bench, json};
+use millrace_model::Timestamp;
+use millrace_supervisor::TestClock;
 use serde_json::{Value, json as j};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 fn url(port: u16, path: &str) -> String {
     format!("http://127.0.0.1:{port}{path}")
@@ -47,6 +49,7 @@ async fn asks_and_reads_the_answer() {
         "authorization: bearer value-of-s2",
         "content-type: application/json",
         "idempotency-key: 7-42-3",
+        "x-millrace-hops: 1",
         &format!("host: 127.0.0.1:{}", server.port),
     ] {
         assert!(head.contains(line), "{line}\n{head}");
@@ -237,22 +240,36 @@ async fn bounds_the_answer_whatever_the_server_does() {
 }
 
 #[tokio::test]
-async fn a_target_that_is_down_raises_an_issue_and_memory_stays_flat() {
-    let server = http(|_| answer("200 OK", "", "")).await;
-    let port = server.port;
-    drop(server);
-    let bench = Bench::new();
+async fn a_target_that_is_down_for_an_hour_is_told_takes_no_memory_and_comes_back() {
+    let clock = Arc::new(TestClock::new(Timestamp(0)));
+    let bench = Bench::on_clock(&["127.0.0.1"], Arc::clone(&clock) as _);
+    // Given an address that is taken and does not listen
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = socket.local_addr().unwrap().port();
     let fields = j!({"url": url(port, "/"), "method": "POST", "body": "x".repeat(10_000)});
-    let free = || std::net::TcpListener::bind(("127.0.0.1", port)).is_ok();
-    eventually("the port is free", free).await;
-    for _ in 0..50 {
-        let fault = bench.run("http.request", fields.clone(), j!({})).await.unwrap_err();
-        assert_eq!((fault.code, fault.is_transient), ("unreachable", true), "{fault}");
-    }
     let key = format!("target-unreachable:http 127.0.0.1:{port}");
-    assert!(bench.issues.is_open(&key));
-    assert_eq!(bench.pool.held_bytes(), 0);
-    assert_eq!(bench.pool.targets().len(), 1);
+    // When it is called for an hour
+    for minute in 0..60 {
+        for _ in 0..3 {
+            let fault = bench.run("http.request", fields.clone(), j!({})).await.unwrap_err();
+            assert_eq!((fault.code, fault.is_transient), ("unreachable", true), "{fault}");
+        }
+        clock.advance(Duration::from_secs(60));
+        bench.pool.tick();
+        assert!(bench.issues.is_open(&key), "minute {minute}");
+        assert_eq!((bench.pool.held_bytes(), bench.pool.targets().len()), (0, 1));
+    }
+    // Then the issue says since when, and each call is counted
+    let issue = bench.issues.list().remove(0);
+    assert!(issue.what.contains(&Timestamp(0).to_rfc3339()), "{}", issue.what);
+    assert_eq!(bench.pool.targets().remove(0).failed, 180);
+    // And the first answer ends it
+    let server = http_on(socket.listen(16).unwrap(), |_| answer("200 OK", "", "back"));
+    let done = json(&bench.run("http.request", fields, j!({})).await.unwrap());
+    assert_eq!((done["status"].clone(), server.notes.lock().len()), (j!(200), 1));
+    assert!(bench.issues.list().is_empty());
+    assert_eq!(bench.pool.targets().remove(0).unreachable_since, None);
 }
 
 #[tokio::test]

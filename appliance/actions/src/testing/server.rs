@@ -32,12 +32,19 @@ pub(crate) struct Request {
 pub(crate) async fn http(
     answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static,
 ) -> Server<Request> {
+    http_on(TcpListener::bind("127.0.0.1:0").await.unwrap(), answer)
+}
+
+/// The same on a listener that is there.
+pub(crate) fn http_on(
+    listener: TcpListener,
+    answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static,
+) -> Server<Request> {
     let answer = Arc::new(answer);
-    serve(move |stream, notes| {
+    serve_on(listener, move |stream, notes| {
         let answer = Arc::clone(&answer);
         async move { http_connection(stream, notes, &*answer).await }
     })
-    .await
 }
 
 /// A server of raw connections.
@@ -49,6 +56,18 @@ where
     F: Future<Output = Option<()>> + Send + 'static,
 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    serve_on(listener, connection)
+}
+
+/// The same on a listener that is there.
+fn serve_on<T, F>(
+    listener: TcpListener,
+    connection: impl Fn(TcpStream, Notes<T>) -> F + Send + Sync + 'static,
+) -> Server<T>
+where
+    T: Send + 'static,
+    F: Future<Output = Option<()>> + Send + 'static,
+{
     let port = listener.local_addr().unwrap().port();
     let notes: Notes<T> = Notes::default();
     let told = Arc::clone(&notes);

@@ -55,7 +55,9 @@ fn gives_up_threads_that_do_not_come_back_and_takes_them_off_when_they_do() {
     // When the watchdog has found the first.
     let lost = overruns(&host, 1);
     assert_eq!(lost[0].pipeline, 1);
-    assert!(issues.list().iter().any(|issue| issue.key == "script-overrun:1"));
+    let issue = issues.list().into_iter().find(|issue| issue.key == "script-overrun:1").unwrap();
+    assert!(issue.what.contains(&format!("`{}`", stage.unit(1, &[]).name)), "{}", issue.what);
+    assert!(host.is_quarantined(1) && !host.is_quarantined(2));
     // Then its pipeline runs no scripts, and others do.
     let mut worker = host.worker();
     let good = unit(&stage, 9, "return 1");

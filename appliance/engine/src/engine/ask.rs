@@ -52,6 +52,8 @@ pub struct Asking {
     pub input: Data,
     /// Whether a person or a program asked for it by name: its history is always kept.
     pub is_manual: bool,
+    /// Through how many pipelines the request has come; 0 from outside.
+    pub hops: u8,
 }
 
 /// Why a run cannot be asked for.
@@ -75,6 +77,9 @@ pub enum AskFault {
     /// The queue is full and refuses new runs (`discard_new_on_full`).
     #[error("the queue of runs is full; try again in a moment")]
     QueueFull,
+    /// It has come through as many pipelines as may start one another.
+    #[error("the request has come through {0} pipelines that start one another; it starts no run")]
+    Loop(u8),
     /// The journal does not take it.
     #[error(transparent)]
     Records(#[from] RecordsFault),
@@ -136,12 +141,11 @@ impl Engine {
             }
             (_, input) => input.clone(),
         };
-        // Before anything is durable, so that the asker may try again.
-        if core.stage.config.discard_new_on_full && core.queue.is_full() {
-            return Err(AskFault::QueueFull);
-        }
         core.answers.open(
-            || core.request(asking.pipeline, &trigger.id, input, asking.is_manual),
+            || {
+                let trigger = (asking.pipeline, &*trigger.id);
+                core.request(trigger, input, asking.is_manual, asking.hops)
+            },
             || AskFault::Busy,
         )
     }
@@ -217,17 +221,29 @@ impl Engine {
 }
 
 impl Core {
-    /// Writes the request of a run.
+    /// Writes the request of a run at a trigger of a pipeline. A full queue that refuses new runs
+    /// refuses it here, before anything is durable.
     pub(crate) fn request(
         &self,
-        pipeline: u32,
-        trigger: &str,
+        (pipeline, trigger): (u32, &str),
         input: Data,
         is_manual: bool,
+        hops: u8,
     ) -> Result<RunId, AskFault> {
         let mut body = Vec::new();
         let now = self.stage.clock.now();
-        record::requested((trigger, &Start::Data(input)), is_manual, now, &mut body);
+        let most = self.stage.config.hops_max;
+        if hops >= most {
+            if let Some(deployment) = self.deployments.get(pipeline) {
+                deployment.counters.looped.add(1, now);
+            }
+            return Err(AskFault::Loop(most));
+        }
+        let start = Start::Data(input);
+        if !self.queue.takes(start.bytes()) {
+            return Err(AskFault::QueueFull);
+        }
+        record::requested((trigger, &start), (is_manual, hops), now, &mut body);
         let record = RunRecord { event: RunEvent::Requested, pipeline, run: 0, body: &body };
         let range = self.parts.records.append(&[Record::Run(record)])?;
         Ok(RunId { pipeline, seq: range.last().0 })

@@ -51,8 +51,8 @@ impl Engine {
     }
 
     /// Takes a pipeline out: runs that have not begun and those that wait are canceled, those being
-    /// executed end, or are canceled when they would wait. Its lasting state stays. `false` if it
-    /// was not deployed.
+    /// executed end, or are canceled when they would wait. Its issues are cleared. Its lasting state
+    /// stays. `false` if it was not deployed.
     pub fn undeploy(&self, number: u32) -> bool {
         let core = &self.core;
         let Some(old) = core.deployments.remove(number) else { return false };
@@ -69,14 +69,9 @@ impl Engine {
             held.lock().forget.push(number);
         }
         core.alarms.lock().forget(&core.stage.issues, number);
+        // What it raised itself nobody would ever clear, and its scripts stop nothing any more.
+        core.stage.issues.clear_all(&issue_key(&old.plan.name, ""));
         core.parts.scripts.release(number);
-        // Nobody would clear what it has raised itself.
-        let own = issue_key(&old.plan.name, "");
-        for issue in core.stage.issues.list() {
-            if issue.key.starts_with(&own) {
-                core.stage.issues.clear(&issue.key);
-            }
-        }
         core.clockwork.ring();
         true
     }

@@ -66,7 +66,14 @@ impl Engine {
         let deployment = self.core.deployments.get(number)?;
         let mut stats = deployment.counters.read();
         self.core.queue.fill(number, &mut stats);
+        stats.is_quarantined = self.core.parts.scripts.is_quarantined(number);
         Some(stats)
+    }
+
+    /// When triggers of a pipeline that go by the clock start their next runs, by step.
+    #[must_use]
+    pub fn next_times(&self, number: u32) -> Vec<(Arc<str>, Timestamp)> {
+        self.core.agenda.lock().of(number)
     }
 
     /// The engine as a whole.

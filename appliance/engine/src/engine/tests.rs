@@ -354,6 +354,77 @@ fn schedules_are_due_once_and_a_gap_is_one_run() {
 }
 
 #[test]
+fn what_is_due_next_is_told() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "tick": { "kind": "schedule", "fields": { "every_ms": 60_000 } },
+                "go": { "kind": "manual" },
+                "note": { "kind": "test.note" }
+            },
+            "wires": wires(&["tick > note", "go > note"])
+        }),
+    );
+    let next = |plant: &Plant| {
+        let times = plant.engine.next_times(1);
+        times.iter().map(|(step, time)| (step.to_string(), time.0)).collect::<Vec<_>>()
+    };
+    let minute = 60_000_000_000;
+    assert_eq!(next(&plant), [("tick".to_owned(), crate::testing::START.0 + minute)]);
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().last_begun, None);
+    plant.advance(Duration::from_secs(60));
+    plant.settle();
+    assert_eq!(next(&plant), [("tick".to_owned(), crate::testing::START.0 + 2 * minute)]);
+    let begun = plant.engine.pipeline_stats(1).unwrap().last_begun.unwrap();
+    assert_eq!(begun.0, crate::testing::START.0 + minute);
+}
+
+#[test]
+fn a_report_tells_the_cpu_time_of_its_run_also_without_scripts() {
+    let mut plant = Plant::new();
+    let mut document = pass_through(&json!({}));
+    document["steps"]["note"]["kind"] = json!("test.burn");
+    plant.deploy(1, document);
+    for value in 0..2 {
+        plant.device("in/a", value);
+        plant.advance(Duration::from_secs(1));
+        plant.settle();
+    }
+    let reports = plant.world.reports.lock();
+    let spans: Vec<_> = reports.iter().map(|report| (report.cpu, report.script_cpu)).collect();
+    assert_eq!(spans, [(Duration::from_millis(10), Duration::ZERO); 2]);
+}
+
+#[test]
+fn a_run_that_has_waited_knows_what_time_it_is() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+                "wait": { "kind": "wait", "fields": { "for_ms": 60_000 } },
+                "publish": {
+                    "kind": "uns.publish",
+                    "fields": { "path": "out", "value": "{{ $run.now }} after {{ $run.started }}" }
+                }
+            },
+            "wires": wires(&["start > wait", "wait > publish"])
+        }),
+    );
+    plant.device("in/a", 5);
+    plant.settle();
+    plant.advance(Duration::from_secs(60));
+    plant.settle();
+    let start = crate::testing::START;
+    let now = start.plus_nanos(60_000_000_000);
+    let text = format!("{} after {}", now.to_rfc3339(), start.to_rfc3339());
+    assert_eq!(plant.values("out"), [Value::Text(text.into())]);
+}
+
+#[test]
 fn startup_comes_after_a_deployment_and_after_a_start() {
     let mut plant = Plant::new();
     plant.deploy(

@@ -23,6 +23,8 @@ impl Hand {
             return 0;
         };
         self.hold(pipeline, &taken, at);
+        self.note_begin(pipeline, &taken);
+        self.mark = (core.parts.thread_cpu)();
         if self.collected == 0 {
             self.since = at;
         }
@@ -88,6 +90,16 @@ impl Hand {
         }
     }
 
+    /// Notes when the pipeline's last run began.
+    fn note_begin(&self, pipeline: u32, taken: &[Taken]) {
+        if taken.iter().any(|taken| matches!(taken, Taken::New(..)))
+            && let Some(deployment) = self.core.deployments.get(pipeline)
+        {
+            let now = self.core.stage.clock.now();
+            deployment.counters.last_begun.store(now.0, Ordering::Relaxed);
+        }
+    }
+
     /// Drives one run; whether a script of it was killed.
     fn one(&mut self, taken: Taken) -> bool {
         let core = Arc::clone(&self.core);
@@ -145,6 +157,8 @@ impl Hand {
             text: &mut self.text,
         };
         let drive = run.drive(&mut bench);
+        let cpu = (core.parts.thread_cpu)();
+        run.notes.cpu += cpu.saturating_sub(std::mem::replace(&mut self.mark, cpu));
         let is_killed = run.notes.is_killed;
         if !run.is_current() || self.scripts.is_given_up() || !self.claim(id) {
             self.outbox.undo(Mark::Run);

@@ -8,7 +8,7 @@ use crate::engine::Core;
 use crate::queue::lane_of;
 use crate::record;
 use crate::report::{RunFault, RunReport};
-use crate::run::{End, Run};
+use crate::run::{End, Run, issue_key};
 use crate::stats::PipelineCounters;
 use millrace_flow::Data;
 use millrace_flow::document::HistoryDetail;
@@ -55,6 +55,11 @@ impl Hand {
             count(&core, counters, run, is_canceled, now);
             is_second_free(counters, now)
         });
+        let plan = run.plan();
+        if deployment.is_none() && core.deployments.by_name(plan.workspace, &plan.name).is_none() {
+            // It may have raised something after the others were cleared.
+            core.stage.issues.clear_all(&issue_key(&plan.name, ""));
+        }
         if fault.is_some() || run.queued.is_manual || is_wanted {
             core.parts.sink.ended(report(run, now));
         }
@@ -127,6 +132,7 @@ pub(crate) fn so_far(run: &Run, now: Timestamp) -> RunReport {
     RunReport {
         attempt: run.attempt,
         begun: notes.now,
+        cpu: notes.cpu,
         script_cpu: notes.script_cpu,
         input: if secrets.is_empty() { head.input } else { secrets.scrub_data(&head.input) },
         steps: if is_minimal { Vec::new() } else { notes.steps() },

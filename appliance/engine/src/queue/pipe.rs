@@ -127,7 +127,10 @@ impl Inner {
         let Some(pipe) = self.pipes.get_mut(&number).filter(|pipe| !pipe.is_leaving) else {
             return self.drop_run(&run, Why::Undeployed, now);
         };
-        if self.config.discard_new_on_full && self.bytes + run.bytes > self.config.queue_bytes_max {
+        // Who asked for a run was told that it is durable, after a look at the queue.
+        let is_asked = matches!(run.start, Start::Data(_));
+        let is_full = self.bytes + run.bytes > self.config.queue_bytes_max;
+        if self.config.discard_new_on_full && is_full && !is_asked {
             return self.drop_run(&run, Why::Full, now);
         }
         self.bytes += run.bytes;

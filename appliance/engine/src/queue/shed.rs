@@ -86,10 +86,10 @@ impl Inner {
         self.dropped.push(Dropped { id: run.id(), why });
     }
 
-    /// Sheds the oldest runs while the queue is too large.
+    /// Sheds the oldest runs while the queue is too large, unless it refuses new ones instead.
     pub(super) fn keep_to_size(&mut self, now: Timestamp) {
         let most = self.config.queue_bytes_max;
-        if self.bytes <= most {
+        if self.bytes <= most || self.config.discard_new_on_full {
             return;
         }
         let excess = self.bytes - (most - most / 20);

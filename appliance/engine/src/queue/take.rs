@@ -1,6 +1,7 @@
 //! Workers take runs and bring them back.
 //!
-//! The highest lane with work goes first; a lane that was passed over too often gets one run. A
+//! The highest lane with work goes first; a lane that was passed over too often gets one run,
+//! and so does what of it one worker alone may run. A
 //! batch is of one pipeline and as large as about two milliseconds of its work, so that one
 //! reading of the CPU clock accounts for it exactly and nobody waits long behind it.
 //!
@@ -115,11 +116,16 @@ impl Inner {
     fn take(&mut self, worker: usize, at: Duration, taken: &mut Vec<Taken>) -> Option<u32> {
         let slots = self.config.slots_per_lane;
         let threshold = self.config.starvation_threshold;
-        let can = |lane: &super::Lane| lane.can(worker, slots);
-        let starved = self.lanes.iter().position(|lane| lane.passed_over >= threshold && can(lane));
-        let chosen = starved.or_else(|| self.lanes.iter().position(can))?;
+        let starved = self.lanes.iter().enumerate().find_map(|(place, lane)| {
+            let lane = Some(lane).filter(|lane| lane.has_room(slots))?;
+            Some((place, lane.starved(worker, threshold)?))
+        });
+        let is_starved = starved.is_some();
+        let (chosen, (used, number)) = starved.or_else(|| {
+            let place = self.lanes.iter().position(|lane| lane.can(worker, slots))?;
+            Some((place, self.lanes.get(place)?.first(worker)?))
+        })?;
         let lane = self.lanes.get_mut(chosen)?;
-        let (used, number) = lane.first(worker)?;
         let room = slots - lane.computing;
         let pipe = self.pipes.get_mut(&number)?;
         // What a script will take is not known before it has run.
@@ -127,9 +133,10 @@ impl Inner {
             0 if pipe.plan.unit.is_some() => 1,
             cost => usize::try_from(BATCH_NS / cost.max(1)).unwrap_or(BATCH_MAX),
         };
-        let most = if starved.is_some() { 1 } else { by_cost.clamp(1, BATCH_MAX).min(room) };
+        let most = if is_starved { 1 } else { by_cost.clamp(1, BATCH_MAX).min(room) };
         lane.unlist(pipe.home, used, number);
         lane.advance(used);
+        lane.has_turn(pipe.home);
         pipe.listed = None;
         let mut bytes = 0;
         let mut begun = 0;
@@ -153,22 +160,19 @@ impl Inner {
         pipe.counters.begun.fetch_add(begun as u64, Ordering::Relaxed);
         lane.waiting = lane.waiting.saturating_sub(begun);
         lane.computing += taken.len();
-        lane.taken_starved += u64::from(starved.is_some());
+        lane.taken_starved += u64::from(is_starved);
         self.bytes = self.bytes.saturating_sub(bytes);
-        self.note_passed_over(chosen, taken.len());
+        self.note_passed_over(worker, chosen, taken.len());
         self.list(number);
         Some(number)
     }
 
-    /// Lanes with work were passed over once more, also those whose work is another worker's: that
-    /// one takes a run of theirs when it comes next.
-    fn note_passed_over(&mut self, chosen: usize, count: usize) {
+    /// Other lanes with work that this worker could have taken were passed over once more.
+    fn note_passed_over(&mut self, worker: usize, chosen: usize, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         for (place, lane) in self.lanes.iter_mut().enumerate() {
-            if place == chosen || lane.is_empty() {
-                lane.passed_over = 0;
-            } else {
-                lane.passed_over = lane.passed_over.saturating_add(count);
+            if place != chosen {
+                lane.pass_over(worker, count);
             }
         }
     }

@@ -85,6 +85,50 @@ fn a_starved_lane_whose_work_belongs_to_one_worker_gets_a_run_of_that_worker() {
 }
 
 #[test]
+fn a_starved_pipeline_that_one_worker_alone_runs_is_not_forgotten_for_the_others() {
+    let mut config = Config::new(2);
+    config.starvation_threshold = 10;
+    let mut plant = Plant::with(config);
+    // Keeps order, so one worker alone runs it: the first.
+    plant.deploy(1, noting("low", &json!({ "priority": "low", "order": "in_order" })));
+    plant.deploy(2, noting("high", &json!({ "priority": "high" })));
+    let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
+    let mut taken = Vec::new();
+    let mut take = |plant: &Plant, worker: usize| {
+        let queue = &plant.engine.core.queue;
+        let pipeline = queue.take(worker, at, &mut taken)?;
+        let ended: Vec<_> = taken
+            .drain(..)
+            .map(|taken| match taken {
+                crate::queue::Taken::New(run, _) => {
+                    (run.id(), run.key.load(std::sync::atomic::Ordering::Relaxed))
+                }
+                _ => panic!("a new run"),
+            })
+            .collect();
+        let count = ended.len();
+        // So dear that a batch is one run.
+        let cpu = Duration::from_millis(10);
+        queue.finish(&crate::queue::Finished { pipeline, ended, count, cpu });
+        Some((pipeline, count))
+    };
+    plant.device("high", 0);
+    plant.commit();
+    assert_eq!(take(&plant, 0), Some((2, 1)), "from now on its cost is known");
+    for value in 0..3 {
+        plant.device("low", value);
+    }
+    for value in 0..100 {
+        plant.device("high", value);
+    }
+    plant.commit();
+    let order: Vec<_> = (0..60).map(|turn| take(&plant, turn % 2).unwrap()).collect();
+    let low: Vec<_> = (0..60).filter(|turn| order[*turn] == (1, 1)).collect();
+    // After ten runs that the first worker took elsewhere; the second one looks in between.
+    assert_eq!(low, [20, 42], "{order:?}");
+}
+
+#[test]
 fn pipelines_that_used_less_go_first() {
     let mut plant = Plant::new();
     let mut burning = noting("burn", &json!({}));
@@ -220,6 +264,72 @@ fn a_full_queue_refuses_new_runs_if_told_so() {
     plant.settle();
     assert_eq!(values(), (0..100).collect::<Vec<_>>());
     assert_eq!(plant.engine.pipeline_stats(1).unwrap().shed.count, 50);
+    plant.advance(Duration::from_secs(2));
+    let issue = plant.issues.list().remove(0);
+    assert!(issue.what.contains("50 runs of the pipeline `p1` were refused"), "{}", issue.what);
+}
+
+#[test]
+fn a_full_queue_that_refuses_new_runs_refuses_who_asks_for_one() {
+    let mut config = Config::new(1);
+    config.queue_bytes_max = 100 * 256;
+    config.discard_new_on_full = true;
+    let mut plant = Plant::with(config);
+    plant.deploy(1, noting("in/#", &json!({ "order": "in_order" })));
+    plant.deploy(
+        2,
+        json!({
+            "steps": { "go": { "kind": "manual" }, "note": { "kind": "test.note" } },
+            "wires": wires(&["go > note"])
+        }),
+    );
+    let asking = crate::Asking {
+        pipeline: 2,
+        trigger: None,
+        input: json!({ "value": -1 }).into(),
+        is_manual: true,
+        hops: 0,
+    };
+    for value in 0..98 {
+        plant.device("in/a", value);
+    }
+    plant.commit();
+    // There is room for one; the other one comes at the same moment, and both are told so.
+    let tickets = [plant.engine.ask(&asking).unwrap(), plant.engine.ask(&asking).unwrap()];
+    plant.device("in/a", 98);
+    plant.commit();
+    let seen = plant.seen();
+    assert_eq!(plant.engine.ask(&asking).unwrap_err(), crate::AskFault::QueueFull);
+    plant.commit();
+    assert_eq!(plant.seen(), seen, "nothing of it is durable");
+    plant.settle();
+    let ended: Vec<_> = tickets.iter().map(|ticket| ticket.end().is_some()).collect();
+    assert_eq!(ended, [true, true]);
+    let values = values();
+    assert_eq!(values.iter().filter(|value| **value == -1).count(), 2, "both ran: {values:?}");
+    assert_eq!(values.len(), 100, "the value that came last was refused: {values:?}");
+    plant.engine.ask(&asking).unwrap();
+}
+
+#[test]
+fn who_asked_for_a_run_that_is_shed_is_told_and_finds_it_in_the_history() {
+    let mut plant = Plant::new();
+    plant.deploy(
+        1,
+        json!({
+            "settings": { "order": "in_order_all" },
+            "steps": { "go": { "kind": "manual" }, "gate": { "kind": "test.gate" } },
+            "wires": wires(&["go > gate"])
+        }),
+    );
+    let _first = plant.run(1, &json!({}));
+    let second = plant.run(1, &json!({}));
+    plant.advance(Duration::from_secs(3_601));
+    plant.settle();
+    assert_eq!(second.end(), Some(crate::RunEnd::NotRun("shed")));
+    let reports = plant.world.reports.lock();
+    let report = reports.iter().find(|report| report.id == second.id).unwrap();
+    assert_eq!((report.is_manual, report.fault.as_ref().unwrap().code), (true, "shed"));
 }
 
 #[test]
@@ -237,6 +347,7 @@ fn a_full_queue_that_refuses_tells_who_asks_before_anything_is_durable() {
         trigger: Some("go".into()),
         input: millrace_flow::Data::Missing,
         is_manual: true,
+        hops: 0,
     };
     for value in 0..20 {
         plant.device("in/a", value);
@@ -274,6 +385,10 @@ fn a_stuck_target_fills_the_limits_and_no_more() {
             plant.device("in/a", hour * 200 + value);
         }
         plant.settle();
+        for _ in 0..60 {
+            plant.advance(Duration::from_secs(60));
+            plant.settle();
+        }
         let stats = plant.engine.stats();
         assert!(stats.parked <= 50, "{stats:?}");
         sizes.push((stats.parked, stats.parked_bytes, stats.queue_bytes, plant.outside()));
@@ -351,6 +466,50 @@ fn a_worker_that_does_not_come_back_is_replaced_and_its_run_taken_again() {
     assert_eq!(plant.world.reports.lock()[0].attempt, 2);
     plant.advance(Duration::from_secs(599));
     assert!(!plant.issues.is_open("runs-late:1"), "cleared ten minutes after the last");
+}
+
+#[test]
+fn a_run_that_takes_longer_than_is_set_is_taken_again_while_it_runs() {
+    let mut config = Config::new(1);
+    config.run_redelivery = Duration::from_secs(7);
+    let mut plant = Plant::with(config);
+    plant.deploy(
+        1,
+        json!({
+            "steps": {
+                "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+                "before": { "kind": "uns.publish", "fields": { "path": "before" } },
+                "slow": { "kind": "test.do" },
+                "after": { "kind": "uns.publish", "fields": { "path": "after" } }
+            },
+            "wires": wires(&["start > before", "before > slow", "slow > after"])
+        }),
+    );
+    let takes = |plant: &Plant, seconds: u64| {
+        let (clock, engine) = (std::sync::Arc::clone(&plant.clock), plant.engine.clone());
+        crate::testing::next_deed(move || {
+            clock.advance(Duration::from_secs(seconds));
+            engine.tick();
+        });
+    };
+    // A run that ends just in time is nobody's business.
+    takes(&plant, 6);
+    plant.device("in/a", 1);
+    plant.settle();
+    assert_eq!((plant.ints("before"), plant.ints("after")), (vec![1], vec![1]));
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().late.count, 0);
+    // One that does not is given to another worker, while the first one still has it.
+    takes(&plant, 7);
+    plant.device("in/a", 2);
+    plant.commit();
+    assert_eq!(plant.hand.run_ready(), 0, "its worker was given up");
+    plant.hand = plant.engine.hand(0);
+    plant.settle();
+    assert_eq!((plant.ints("before"), plant.ints("after")), (vec![1, 2], vec![1, 2]), "once");
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.done, stats.late.count, stats.running, stats.waiting), (2, 1, 0, 0));
+    let reports = plant.world.reports.lock();
+    assert_eq!(reports.iter().map(|report| report.attempt).collect::<Vec<_>>(), [1, 2]);
 }
 
 #[test]

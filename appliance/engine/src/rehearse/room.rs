@@ -16,7 +16,7 @@ use millrace_flow::Data;
 use millrace_model::{Record, Timestamp};
 use millrace_supervisor::Clock;
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
@@ -54,17 +54,28 @@ impl Clock for RoomClock {
 /// Stands in for the box.
 pub(super) struct Room {
     lasts: Mutex<BTreeMap<String, Last>>,
+    /// Tags whose last value was the box's.
+    todays: Mutex<BTreeSet<String>>,
     /// The box itself, for what is only read.
     outside: Option<Arc<dyn Services>>,
 }
 
 impl Room {
     pub(super) fn new(outside: Option<Arc<dyn Services>>) -> Self {
-        Self { lasts: Mutex::default(), outside }
+        Self { lasts: Mutex::default(), todays: Mutex::default(), outside }
     }
 
     pub(super) fn know(&self, path: &str, last: Last) {
         self.lasts.lock().insert(path.to_owned(), last);
+    }
+}
+
+/// Most tags that are told to have had today's value.
+const TODAYS_MAX: usize = 100;
+
+impl Room {
+    pub(super) fn todays(&self) -> Vec<String> {
+        self.todays.lock().iter().cloned().collect()
     }
 }
 
@@ -73,7 +84,12 @@ impl Services for Room {
         if let Some(last) = self.lasts.lock().get(path) {
             return Some(last.clone());
         }
-        self.outside.as_ref()?.last(workspace, path)
+        let last = self.outside.as_ref()?.last(workspace, path)?;
+        let mut todays = self.todays.lock();
+        if todays.len() < TODAYS_MAX {
+            todays.insert(path.to_owned());
+        }
+        Some(last)
     }
 
     fn search(&self, workspace: u16, filter: &str, limit: usize) -> Vec<FoundTag> {

@@ -166,3 +166,68 @@ fn a_case_expects_failures_by_their_reason() {
     assert!(with(json!([]))[0].contains("run 0 failed at step `count`"));
     drop(noted());
 }
+
+#[test]
+fn the_clock_starts_runs_in_a_rehearsal_too() {
+    let watchdog = |every: i64| {
+        json!({
+            "steps": {
+                "up": { "kind": "startup", "fields": { "after_ms": 500 } },
+                "tick": { "kind": "schedule", "fields": { "every_ms": every } },
+                "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+                "seen": { "kind": "issue" },
+                "go": { "kind": "manual" },
+                "last": { "kind": "uns.last", "fields": { "path": "in/a" } },
+                "other": { "kind": "uns.last", "fields": { "path": "elsewhere" } },
+                "publish": {
+                    "kind": "uns.publish",
+                    "fields": { "path": "out", "value": "{{ $step[\"last\"].value }}" }
+                }
+            },
+            "wires": wires(&[
+                "tick > last", "last > other", "other > publish", "up > last",
+            ])
+        })
+    };
+    let plant = Plant::new();
+    let last = |value: i64| Last {
+        value: Data::Int(value),
+        time: START,
+        received: START,
+        quality: Quality::GOOD,
+    };
+    plant.world.lasts.lock().insert("elsewhere".to_owned(), last(9));
+    let rehearse = |every: i64, most: u64| {
+        let draft = draft(1, watchdog(every), 0);
+        let mut rehearsal = plant.engine.rehearse(&draft, START, true, Keep::All).unwrap();
+        rehearsal.keep_time(START.plus_nanos(40 * 1_000_000_000));
+        rehearsal.by_clock.most = rehearsal.by_clock.most.min(most);
+        rehearsal.feed("in/a", &fed(5, 0));
+        rehearsal.feed("in/a", &fed(6, 15));
+        rehearsal.advance_to(START.plus_nanos(100 * 1_000_000_000));
+        rehearsal.finish();
+        rehearsal
+    };
+    // A watchdog that looks each ten seconds sees what was known then, and no run comes after the end.
+    let mut ten = rehearse(10_000, u64::MAX);
+    let (outputs, _) = ten.take_outputs();
+    let seen: Vec<_> = published(&outputs)
+        .into_iter()
+        .map(|(run, _, value)| {
+            let time = ten.time_of(run).unwrap().nanos_since(START) / 1_000_000;
+            (time, value)
+        })
+        .collect();
+    assert_eq!(seen, [(500, 5), (10_000, 5), (20_000, 6), (30_000, 6)]);
+    assert_eq!((ten.clock_runs(), ten.failed, ten.fed()), ((4, false), 0, 2), "{:?}", ten.runs);
+    let left_out: Vec<_> = ten.triggers_left_out().iter().map(ToString::to_string).collect();
+    assert_eq!(left_out, ["go", "seen"]);
+    assert_eq!(ten.todays_values(), ["elsewhere"], "in/a was fed, this was not");
+    // Another schedule differs by the runs that it does not have, and by nothing else.
+    let (twenty, _) = rehearse(20_000, u64::MAX).take_outputs();
+    let (found, count) = differences(&outputs, &twenty, 10);
+    assert_eq!(count, 2, "{found:?}");
+    assert!(found.iter().all(|found| found.added.is_empty() && found.removed.len() == 1));
+    // What would never end is cut, and told.
+    assert_eq!(rehearse(1, 50).clock_runs(), (50, true));
+}

@@ -14,7 +14,8 @@ use crate::services::Services;
 use crate::state::cells::States;
 use millrace_flow::Data;
 use millrace_supervisor::{Clock, Issues};
-use std::collections::BTreeMap;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The box around runs.
@@ -24,7 +25,30 @@ pub(crate) struct Stage {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) issues: Arc<Issues>,
+    pub(crate) issue_hops: IssueHops,
     pub(crate) config: Config,
+}
+
+/// Through how many pipelines the issues came that pipelines raised or cleared last, so that
+/// pipelines which start one another over issues are seen to go in a circle.
+#[derive(Debug, Default)]
+pub(crate) struct IssueHops(Mutex<HashMap<String, u8>>);
+
+/// Most keys that are kept; the list of issues holds fewer.
+const ISSUE_HOPS_MAX: usize = 2 * millrace_supervisor::issues::ISSUES_MAX;
+
+impl IssueHops {
+    pub(crate) fn note(&self, key: &str, hops: u8, issues: &Issues) {
+        let mut kept = self.0.lock();
+        if kept.len() >= ISSUE_HOPS_MAX {
+            kept.retain(|key, _| issues.is_open(key));
+        }
+        kept.insert(key.to_owned(), hops);
+    }
+
+    pub(crate) fn of(&self, key: &str) -> u8 {
+        self.0.lock().get(key).copied().unwrap_or(0)
+    }
 }
 
 /// Finds pipelines that are called.

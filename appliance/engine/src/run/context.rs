@@ -127,6 +127,8 @@ impl Desk<'_> {
         map.set("id", Data::Text(self.id().into()));
         map.set("attempt", Data::Int(i64::from(self.attempt)));
         map.set("started", Data::Text(self.notes.now.to_rfc3339().into()));
+        // Later than the start, in a run that has waited.
+        map.set("now", Data::Text(self.stage.clock.now().to_rfc3339().into()));
         Data::Map(Arc::new(map))
     }
 
@@ -391,6 +393,8 @@ impl Context for Execution<'_> {
             return stubs.note(&desk.step.id, form);
         }
         let key = issue_key(&desk.frame.plan.name, key);
+        let stage = desk.stage;
+        stage.issue_hops.note(&key, desk.queued.hops.saturating_add(1), &stage.issues);
         match change {
             IssueChange::Raise { severity, what, effect, remedy } => {
                 let shown = |text: String| desk.shown(&text).into_owned();
@@ -405,6 +409,10 @@ impl Context for Execution<'_> {
 
     fn services(&self) -> &Arc<dyn Services> {
         &self.desk.stage.services
+    }
+
+    fn hops(&self) -> u8 {
+        self.desk.queued.hops.saturating_add(1)
     }
 
     fn secret(&self, name: &str) -> Option<Arc<str>> {

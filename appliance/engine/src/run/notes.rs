@@ -40,6 +40,8 @@ pub(crate) struct Notes {
     pub(crate) published_bytes: usize,
     /// Bytes that steps gave, all together.
     pub(crate) given_bytes: usize,
+    /// CPU time of the threads that executed it.
+    pub(crate) cpu: Duration,
     pub(crate) script_cpu: Duration,
     pub(crate) script_memory_bytes: u64,
     /// A script reached a limit.
@@ -76,6 +78,7 @@ impl Notes {
             published: 0,
             published_bytes: 0,
             given_bytes: 0,
+            cpu: Duration::ZERO,
             script_cpu: Duration::ZERO,
             script_memory_bytes: 0,
             is_killed: false,

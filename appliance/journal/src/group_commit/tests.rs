@@ -88,6 +88,27 @@ fn closing_refuses_appends_and_keeps_what_is_queued() {
 }
 
 #[test]
+fn the_time_is_counted_in_which_there_was_no_room() {
+    let queue = Queue::new(100, Seq(0), Seq(1));
+    queue.append(&mut records(1, 80), None).expect("room");
+    assert_eq!(queue.stalled(), Duration::ZERO, "nobody was refused yet");
+    for _ in 0..2 {
+        let refused = queue.append(&mut records(1, 80), None);
+        assert!(matches!(refused, Err(AppendError::Full)), "{refused:?}");
+    }
+    let began = Instant::now();
+    while queue.stalled() < Duration::from_millis(2) {
+        assert!(began.elapsed() < Duration::from_secs(10), "it is counted while it lasts");
+        std::thread::yield_now();
+    }
+    commit(&queue);
+    let stalled = queue.stalled();
+    assert!(stalled >= Duration::from_millis(2));
+    queue.append(&mut records(1, 80), None).expect("room again");
+    assert_eq!(queue.stalled(), stalled, "over since the commit");
+}
+
+#[test]
 fn who_waits_for_a_commit_learns_of_the_end() {
     let queue = Queue::new(100, Seq(0), Seq(1));
     let counted = Arc::new(Counted::default());

@@ -53,6 +53,9 @@ fn journal(shared: &Shared, out: &mut Vec<Measure>) {
     out.push(Measure::gauge("journal_live_segments", text, stats.segments_live as f64));
     let degraded = f64::from(u8::from(shared.journal.is_degraded()));
     out.push(Measure::gauge("journal_degraded", "1 while nothing can be committed", degraded));
+    let text = "Time during which the journal had no room, so that publishers waited";
+    let stalled = Measure::counter("journal_stalled_seconds", text, 0);
+    out.push(Measure { value: stats.stalled.as_secs_f64(), ..stalled });
     let seconds = stats.last_commit_micros as f64 / 1e6;
     out.push(Measure::gauge("journal_last_commit_seconds", "Time of the last commit", seconds));
     let segment_bytes = shared.loaded.config.journal.segment_mib << 20;

@@ -6,6 +6,7 @@
 mod files;
 mod measures;
 mod missing;
+mod not_started;
 mod outbox;
 mod records;
 mod secret_key;
@@ -17,6 +18,7 @@ mod store;
 
 pub(super) use measures::measures;
 pub(super) use missing::{faults as missing_secrets, look as look_for_secrets};
+pub(super) use not_started::changed as deployment_changed;
 pub(super) use secret_key::load_or_make;
 pub(super) use services::search;
 pub(super) use since::Deployments;
@@ -37,7 +39,7 @@ use millrace_historian::Historian;
 use millrace_journal::{Journal, Seq};
 use millrace_model::PipelineRevision;
 use millrace_runs as runs;
-use millrace_supervisor::{Clock, Issue, Issues, Severity};
+use millrace_supervisor::{Clock, Issues};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,13 +152,7 @@ pub(super) fn deploy_all(
             },
             Err(reason) => reason,
         };
-        issues.raise(Issue {
-            key: format!("pipeline-not-started:{}", pipeline.name()),
-            severity: Severity::Critical,
-            what: format!("Pipeline {} does not run: {reason}.", pipeline.name()),
-            effect: "Its values are not processed; they stay in history.".to_owned(),
-            remedy: "Mend the document and deploy it, or undeploy the pipeline.".to_owned(),
-        });
+        not_started::raise(issues, pipeline.name(), &reason);
     }
 }
 
@@ -194,7 +190,8 @@ fn registry(ground: &Ground<'_>) -> (Registry, Arc<actions::Pool>) {
 }
 
 /// CPU time of the calling thread.
-fn thread_cpu() -> Duration {
+/// CPU time of the calling thread.
+pub(super) fn thread_cpu() -> Duration {
     cpu_time::ThreadTime::now().as_duration()
 }
 

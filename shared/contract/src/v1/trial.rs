@@ -137,8 +137,11 @@ pub struct RehearsalReport {
     pub to: String,
     /// Values of history that were fed in.
     pub values: u64,
-    /// Runs that they started.
+    /// Runs that they started, or the clock.
     pub runs: u64,
+    /// Of these, started by the clock: by schedules and startup triggers.
+    #[serde(default)]
+    pub by_clock: u64,
     /// Of these, failed.
     pub failed: u64,
     /// Why, the first of them.
@@ -157,9 +160,17 @@ pub struct RehearsalReport {
     /// All differences, shown or not.
     #[serde(default)]
     pub differences_total: u64,
-    /// A part of history was damaged or missing.
+    /// A part of history was damaged or missing, or there was more than a rehearsal takes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
+    /// Steps of triggers that nothing starts in a rehearsal: people, programs, other brokers and
+    /// issues are not recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub triggers_left_out: Vec<String>,
+    /// Topics that were asked for their last value and were not fed before: what the runs saw of
+    /// them is today's, the first hundred of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub todays_values: Vec<String>,
 }
 
 /// Where what is rehearsed does something else than what is deployed.
@@ -255,6 +266,7 @@ mod tests {
             to: "b".to_owned(),
             values: 1,
             runs: 1,
+            by_clock: 0,
             failed: 0,
             faults: Vec::new(),
             effects: vec![effect],
@@ -263,6 +275,8 @@ mod tests {
             differences: Vec::new(),
             differences_total: 0,
             incomplete: false,
+            triggers_left_out: Vec::new(),
+            todays_values: Vec::new(),
         };
         let text = serde_json::to_string(&RehearsalEvent::Report(Box::new(report))).unwrap();
         assert!(text.starts_with(r#"{"report":{"from":"a""#), "{text}");

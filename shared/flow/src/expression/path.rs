@@ -19,7 +19,7 @@ pub enum Root {
     Trigger,
     /// `$item`: the step's input.
     Item,
-    /// `$run`: `id`, `attempt`, `started`.
+    /// `$run`: `id`, `attempt`, `started`, `now`.
     Run,
     /// `$step["name"]`: that step's last output.
     Step(Arc<str>),

@@ -7,7 +7,7 @@ use crate::kind::{FieldForm, FieldSpec, Kind, TRIGGER};
 
 pub(crate) static KIND: Kind = Kind {
     name: "issue",
-    summary: "Starts a run when an issue is raised or cleared.",
+    summary: "Starts a run when an issue is raised or cleared, also one that came and went at once.",
     fields: &[
         FieldSpec::preset(
             "keys",
@@ -26,7 +26,8 @@ pub(crate) static KIND: Kind = Kind {
             "severity_min",
             FieldForm::Enum(&["notice", "warning", "critical"]),
             "\"notice\"",
-            "Lowest severity that starts a run.",
+            "Lowest severity that counts: an issue is raised when it comes to it, also by becoming \
+             worse, and cleared when it is gone or falls below.",
         ),
     ],
     ..TRIGGER

@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 const DEVICES: usize = 4;
 const WINDOW: u64 = 16;
+/// Within so long a document that cannot run is refused.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// Writes a document into the appliance's folder; gives its path.
 fn document(appliance: &Appliance, name: &str, steps: serde_json::Value) -> anyhow::Result<String> {
@@ -63,6 +66,24 @@ fn a_value_becomes_a_derived_one_and_the_run_is_kept() -> anyhow::Result<()> {
         said.contains("ok").then_some(said)
     })?;
     assert!(!runs.contains("failed"), "{runs}");
+    // A step that is tried with the live value is given what the trigger gives.
+    let step = "/api/v1/workspaces/main/pipelines/twin/steps/b-set/test";
+    let (status, tried) = appliance.send_json("POST", step, None, &json!({ "live": "in/t" }))?;
+    assert_eq!(status, 200, "{tried}");
+    let tried = tried.replace('\\', "");
+    for part in [r#""quality":"good""#, r#""topic":"mr/v1/main/in/t""#, r#""line":"L1""#] {
+        assert!(tried.contains(part), "{part}: {tried}");
+    }
+    // What goes by the clock says when it is due, and what ran when that was.
+    let steps = json!({
+        "a-tick": { "kind": "schedule", "fields": { "every_ms": 3_600_000 } },
+        "b-set": { "kind": "set", "fields": { "fields": { "line": "L1" } } },
+    });
+    let file = document(&appliance, "hourly", steps)?;
+    let said = appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    assert!(said.contains("next at 2"), "{said}");
+    let said = appliance.cli(&["pipeline", "show", "twin"])?;
+    assert!(said.contains("last run 2"), "{said}");
     Ok(())
 }
 
@@ -171,10 +192,18 @@ fn a_document_that_cannot_run_is_refused_with_step_and_field_and_what_ran_goes_o
     let mut broken = twin();
     broken["b-set"] =
         json!({ "kind": "javascript", "fields": { "code": "return $item.value +;" } });
+    // As large as a document may be, so that the answer takes as long as it can.
+    for number in 0..997 {
+        broken[format!("d-{number:03}")] =
+            json!({ "kind": "javascript", "fields": { "code": "return $item;" } });
+    }
     let file = document(&appliance, "twin", broken)?;
+    let began = Instant::now();
     let refused = appliance.output(&["pipeline", "import", &file, "--deploy"])?;
+    let took = began.elapsed();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && said.contains("b-set"), "{said}");
+    assert!(took < ANSWER, "{took:?}");
     let client = appliance.client("c", &["--publish", "#"])?;
     let mut device = Device::connect(appliance.mqtt()?, &client, "d")?;
     let topic = format!("mr/v1/main/_ingress/{}/in/t", client.id);
@@ -350,6 +379,73 @@ fn a_webhook_starts_a_run_and_answers_with_its_result() -> anyhow::Result<()> {
     let (status, body) =
         appliance.send_json("POST", "/hooks/main/orders", Some("open-sesame"), &order)?;
     assert_eq!((status, body.contains("4711")), (200, true), "{body}");
+    Ok(())
+}
+
+/// Given a run that computes longer than `run_redelivery_ms`; when that is over; then it is taken
+/// again by another worker, publishes once, and an issue names a starved CPU first.
+#[test]
+fn a_run_that_computes_for_too_long_is_taken_again() -> anyhow::Result<()> {
+    let settings = ["pipelines.run_redelivery_ms = 1000", "scripts.cpu_ms = 6000"];
+    let appliance = Appliance::start(&settings)?;
+    let code = "while ($run.attempt === 1) {} return $run.attempt;";
+    let steps = json!({
+        "a-in": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+        "b-slow": { "kind": "javascript", "fields": { "code": code } },
+        "c-out": { "kind": "uns.publish", "fields": { "path": "out", "value": "{{ $item }}" } },
+    });
+    let file = document(&appliance, "slow", steps)?;
+    appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    let client = appliance.client("c", &["--publish", "#"])?;
+    let mut device = Device::connect(appliance.mqtt()?, &client, "d")?;
+    let topic = format!("mr/v1/main/_ingress/{}/in/t", client.id);
+    assert_eq!(device.publish(&topic, "5")?.reason, 0);
+    let issue = wait::until("the issue", || {
+        let issues = appliance.get("/api/v1/issues").ok()?;
+        let issues = issues.get("issues").or_else(|| issues.get("items"))?.as_array()?.clone();
+        let is_late = |issue: &serde_json::Value| {
+            issue["key"].as_str().is_some_and(|key| key.starts_with("runs-late:"))
+        };
+        issues.into_iter().find(is_late)
+    })?;
+    assert!(issue["remedy"].to_string().contains("starved of CPU"), "{issue}");
+    wait::until("the value of the second attempt", || {
+        (!values(&appliance, "main/out").is_empty()).then_some(())
+    })?;
+    let out = values(&appliance, "main/out");
+    assert!(out.len() == 1 && out[0].ends_with('2'), "{out:?}");
+    Ok(())
+}
+
+/// Given a pipeline that calls its own webhook; when it is called once; then the calls are counted
+/// and end, the last one is answered with 409, and an issue tells it.
+#[test]
+fn a_pipeline_that_calls_itself_over_its_webhook_is_stopped() -> anyhow::Result<()> {
+    let appliance =
+        Appliance::start(&["actions.allow_hosts = [\"127.0.0.1\"]", "pipelines.hops_max = 3"])?;
+    let url = format!("http://{}/hooks/main/again", appliance.http_address()?);
+    let secret = json!({ "secret": "hook" });
+    let steps = json!({
+        "a-in": { "kind": "http", "fields": { "path": "again", "secret": secret } },
+        "b-call": { "kind": "http.request", "fields": {
+            "url": url, "method": "POST", "bearer": secret, "body": {} } },
+    });
+    let file = document(&appliance, "again", steps)?;
+    let path = "/api/v1/workspaces/main/secrets/hook";
+    appliance.send_json("PUT", path, None, &json!({ "value": "open-sesame" }))?;
+    appliance.cli(&["pipeline", "import", &file, "--deploy"])?;
+    let (status, body) =
+        appliance.send_json("POST", "/hooks/main/again", Some("open-sesame"), &json!({}))?;
+    assert_eq!(status, 202, "{body}");
+    wait::until("the issue", || {
+        let issues = appliance.issues().ok()?;
+        issues.iter().any(|key| key.starts_with("pipeline-loop:")).then_some(())
+    })?;
+    let runs = wait::until("the last run", || {
+        let said = appliance.cli(&["pipeline", "runs", "again", "--status", "failed"]).ok()?;
+        said.contains("409").then_some(said)
+    })?;
+    assert_eq!(runs.matches("409").count(), 1, "the others went well: {runs}");
     Ok(())
 }
 

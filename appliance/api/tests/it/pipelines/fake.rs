@@ -348,6 +348,7 @@ impl PipelineBackend for Fake {
                 to: rehearsal.to.to_rfc3339(),
                 values: 10,
                 runs: 10,
+                by_clock: 0,
                 failed: 0,
                 faults: Vec::new(),
                 effects: Vec::new(),
@@ -356,6 +357,8 @@ impl PipelineBackend for Fake {
                 differences: Vec::new(),
                 differences_total: 0,
                 incomplete: false,
+                triggers_left_out: Vec::new(),
+                todays_values: Vec::new(),
             })
         })
     }

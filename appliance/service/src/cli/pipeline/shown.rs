@@ -75,7 +75,12 @@ pub(super) fn whole(pipeline: &v1::Pipeline, revisions: &[v1::Revision]) -> Vec<
     }
     if let Some(activity) = &pipeline.activity {
         lines.push(counts(activity));
-        lines.push(format!("CPU {}", milliseconds(activity.cpu_us)));
+        let mut used = format!("CPU {}", milliseconds(activity.cpu_us));
+        if activity.memory_bytes_peak > 0 {
+            let kib = activity.memory_bytes_peak.div_ceil(1024);
+            used.push_str(&format!(", scripts took {kib} KiB of memory at most"));
+        }
+        lines.push(used);
         let times = |what: &str, first: &Option<String>, last: &Option<String>| {
             let (first, last) = (first.as_ref()?, last.as_ref()?);
             Some(format!("{what} first {first}, last {last}"))
@@ -251,7 +256,20 @@ pub(super) fn rehearsal(report: &v1::RehearsalReport) -> Vec<String> {
     )];
     lines.extend(report.faults.iter().map(|fault| format!("  failed: {}", run_fault(fault))));
     if report.incomplete {
-        lines.push("  This is not all: a part of history is damaged or missing.".to_owned());
+        let text = "  This is not all: a part of history is damaged or missing, or there is more \
+                    than a rehearsal takes.";
+        lines.push(text.to_owned());
+    }
+    if report.by_clock > 0 {
+        lines.push(format!("  {} of the runs were started by the clock.", report.by_clock));
+    }
+    if !report.triggers_left_out.is_empty() {
+        let steps = report.triggers_left_out.join(", ");
+        lines.push(format!("  Not rehearsed, since nothing of it is recorded: {steps}."));
+    }
+    if !report.todays_values.is_empty() {
+        let topics = report.todays_values.join(", ");
+        lines.push(format!("  What it saw of these topics is today's value: {topics}."));
     }
     let Some(deployed) = report.compared_with else {
         lines.push("Nothing is deployed to compare with. It would have done:".to_owned());

@@ -41,12 +41,12 @@ fn lanes(shared: &Shared, out: &mut Vec<Measure>) {
         let taken = Measure::counter("engine_queue_taken_runs", text, lane.taken);
         out.push(taken.with_label("priority", lane.name));
     }
-    let text = "Bytes of runs that wait for a time or an answer";
-    out.push(Measure::gauge("engine_parked_bytes", text, stats.parked_bytes as f64));
     let text = "Bytes of runs that wait in the queue";
     out.push(Measure::gauge("engine_queue_bytes", text, stats.queue_bytes as f64));
     let text = "Runs that wait for a time or an answer";
     out.push(Measure::gauge("engine_parked_runs", text, stats.parked as f64));
+    let text = "Bytes of runs that wait for a time or an answer";
+    out.push(Measure::gauge("engine_parked_bytes", text, stats.parked_bytes as f64));
     out.push(Measure::counter("engine_runs_done", "Runs that ended well", stats.done));
     out.push(Measure::counter("engine_runs_failed", "Runs that failed", stats.failed));
     let text = "Runs canceled by a person, a later run or an undeployment";
@@ -98,6 +98,7 @@ fn pipelines(shared: &Shared, out: &mut Vec<Measure>) {
                 "Runs replaced by a later one, by pipeline",
                 stats.restarted,
             ),
+            ("pipeline_looped_runs", "Runs refused in a circle of pipelines", stats.looped),
         ];
         for (figure, text, tally) in tallies.into_iter().filter(|(.., tally)| tally.count > 0) {
             out.push(Measure::counter(figure, text, tally.count).with_label("pipeline", name));

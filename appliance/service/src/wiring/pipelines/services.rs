@@ -8,7 +8,7 @@ use millrace_admission::THE_BOX;
 use millrace_catalog::{Namespace, SecretKey, Secrets};
 use millrace_engine::services::{FoundTag, HistoryQuery, Last, Services};
 use millrace_engine::step::{BoxFuture, StepFault};
-use millrace_engine::{Names, Place};
+use millrace_engine::{Names, Place, quality_data};
 use millrace_flow::{Data, Map};
 use millrace_historian::{Historian, RawQuery, Sample};
 use millrace_model::{ClientNumber, Filter, Tag, TagId, WorkspaceNumber};
@@ -99,7 +99,7 @@ fn row(sample: &Sample) -> Data {
     let mut row = Map::with_capacity(3);
     row.set("time", Data::text(&sample.source_time.to_rfc3339()));
     row.set("value", Data::from_value(sample.value.as_ref()));
-    row.set("quality", Data::Int(i64::from(sample.quality.0)));
+    row.set("quality", quality_data(sample.quality));
     Data::Map(Arc::new(row))
 }
 
@@ -158,5 +158,30 @@ impl Names for Numbers {
         }
         // One that was revoked meanwhile.
         self.access.client_by_number(client).map(|client| client.id.as_str().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use millrace_journal::Seq;
+    use millrace_model::{Quality, Timestamp, Value};
+
+    #[test]
+    fn a_row_of_history_has_the_same_quality_as_a_trigger() {
+        let of = |quality: Quality| {
+            let sample = Sample {
+                source_time: Timestamp(0),
+                receive_time: Timestamp(0),
+                quality,
+                value: Value::Int(1),
+                seq: Seq(1),
+                has_source_time: true,
+            };
+            row(&sample).get("quality").clone()
+        };
+        assert_eq!(of(Quality::GOOD), Data::text("good"));
+        assert_eq!(of(Quality::BAD), Data::text("bad"));
+        assert_eq!(of(Quality(0x8000_0001)), Data::Int(0x8000_0001), "a code of its own");
     }
 }

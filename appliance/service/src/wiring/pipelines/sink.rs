@@ -57,7 +57,7 @@ pub(in crate::wiring) fn run(report: RunReport) -> runs::Run {
         started: report.begun,
         duration: span(report.ended.nanos_since(report.begun)),
         waited: span(report.begun.nanos_since(report.asked)),
-        cpu: report.script_cpu,
+        cpu: report.cpu,
         status,
         fault,
         attempt: report.attempt,

@@ -4,7 +4,7 @@
 //! the change goes to its end though the asker goes away.
 
 use super::{Answers, catalog_place, documents, failed, fault, unavailable};
-use crate::wiring::pipelines::{deployed, look_for_secrets, missing_secrets};
+use crate::wiring::pipelines::{deployed, deployment_changed, look_for_secrets, missing_secrets};
 use crate::wiring::state::Shared;
 use millrace_api::Fault;
 use millrace_api::backend as api;
@@ -125,7 +125,7 @@ async fn swap(
             engine.undeploy(number);
         }
     }
-    shared.issues.clear(&format!("pipeline-not-started:{}", place.name));
+    deployment_changed(&shared.issues, &place.name, change.result.revision.is_some());
     let looking = Arc::clone(&shared);
     blocking(move || look_for_secrets(&looking.pipelines, &looking.secrets, &looking.issues))
         .await?;
@@ -187,12 +187,14 @@ fn running(
     deployment.revision = in_force.as_ref().map(|info| info.revision);
     let document = change.revision.as_ref().filter(|_| in_force.is_some());
     let document = document.and_then(|revision| Document::parse(&revision.document).ok());
-    let triggers = document.map(|document| triggers(shared, workspace, &document));
-    v1::Running {
-        name: pipeline.name().to_owned(),
-        deployment,
-        triggers: triggers.unwrap_or_default(),
+    let mut triggers =
+        document.map(|document| triggers(shared, workspace, &document)).unwrap_or_default();
+    for (step, time) in shared.engine.next_times(pipeline.number()) {
+        if let Some(trigger) = triggers.iter_mut().find(|trigger| *trigger.step == *step) {
+            trigger.next = Some(time.to_rfc3339());
+        }
     }
+    v1::Running { name: pipeline.name().to_owned(), deployment, triggers }
 }
 
 /// Most tags that are counted for one filter.

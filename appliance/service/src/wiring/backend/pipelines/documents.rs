@@ -123,10 +123,10 @@ fn activity(stats: &PipelineStats) -> v1::Activity {
         late_first: at(stats.late.first),
         late_last: at(stats.late.last),
         script_kills: stats.kills.count,
-        quarantined: false,
+        quarantined: stats.is_quarantined,
         cpu_us: u64::try_from(stats.cpu.as_micros()).unwrap_or(u64::MAX),
         memory_bytes_peak: stats.script_memory_bytes_max,
-        last_run: None,
+        last_run: at(stats.last_begun),
     }
 }
 

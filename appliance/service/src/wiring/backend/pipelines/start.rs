@@ -43,6 +43,7 @@ impl Answers {
             trigger: run.trigger.clone(),
             input: signed(&input, &by.who),
             is_manual: true,
+            hops: 0,
         };
         self.started(&asking, run.wait)
     }
@@ -69,6 +70,7 @@ impl Answers {
             trigger: Some(detail.run.trigger),
             input: signed(&input, &by.who),
             is_manual: true,
+            hops: 0,
         };
         self.started(&asking, None)
     }
@@ -89,7 +91,13 @@ impl Answers {
             let ended = match wait {
                 None => None,
                 Some(wait) => match tokio::time::timeout(wait, ticket.ended()).await {
-                    Ok(_) => kept(shared, id).await,
+                    Ok(end) => match (kept(shared, id).await, end) {
+                        (None, RunEnd::NotRun(why)) => {
+                            let text = format!("the run {id} did not run: {why}");
+                            return Err(Fault::Conflict(text));
+                        }
+                        (kept, _) => kept,
+                    },
                     Err(_) => None,
                 },
             };
@@ -121,6 +129,7 @@ impl Answers {
             trigger: Some(hook.step.clone()),
             input: datum(call),
             is_manual: false,
+            hops: hops(call),
         };
         let ticket = match self.0.engine.ask(&asking) {
             Ok(ticket) => ticket,
@@ -218,6 +227,13 @@ fn signed(input: &Data, who: &str) -> Data {
     Data::Map(Arc::new(map))
 }
 
+/// Through how many pipelines a call has come, as a box's own `http.request` says. Who lies about
+/// it knows the trigger's secret, and gains nothing.
+fn hops(call: &HookCall) -> u8 {
+    let header = call.headers.iter().find(|(name, _)| name == millrace_actions::HOPS_HEADER);
+    header.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
+}
+
 /// `{ method, path, query, headers, body, json }`.
 fn datum(call: &HookCall) -> Data {
     let pairs = |pairs: &[(String, String)]| {
@@ -247,7 +263,7 @@ fn variable(name: &str, data: &Data) -> Option<v1::Variable> {
 fn ask_fault(fault: &AskFault) -> Fault {
     let text = fault.to_string();
     match fault {
-        AskFault::NotDeployed => Fault::Conflict(text),
+        AskFault::NotDeployed | AskFault::Loop(_) => Fault::Conflict(text),
         AskFault::NoTrigger(_) | AskFault::Unclear(_) => {
             Fault::Invalid { field: "trigger".to_owned(), message: text }
         }

@@ -14,7 +14,7 @@ use millrace_api::backend::{OnProgress, PipelinePlace, RehearsalProgress, StepIn
 use millrace_contract::v1;
 use millrace_engine::{
     CaseReport, CompileFault, Deployed, Difference, Fed, Keep, LogLine, Output, OutputForm,
-    Rehearsal, RunFault, StepTrial, differences,
+    Rehearsal, RunFault, StepTrial, differences, quality_data,
 };
 use millrace_flow::{Data, Document, kind};
 use millrace_historian::{After, RawQuery, Sample};
@@ -22,16 +22,18 @@ use millrace_model::{Timestamp, WorkspaceNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Most values that one rehearsal feeds.
 const VALUES_MAX: usize = 1_000_000;
 /// Most tags that one rehearsal reads.
 const TAGS_MAX: usize = 10_000;
+/// So much of the rehearsal's clock goes by between two looks whether somebody still waits.
+const SLICE_NANOS: i64 = 3_600_000_000_000;
 /// Samples read at once of each tag.
 const PAGE: usize = 500;
 /// Values between two words of progress.
-const PROGRESS_EVERY: usize = 1_000;
+const PROGRESS_EVERY: u64 = 1_000;
 /// Failed runs that are told.
 const FAULTS_SHOWN: usize = 20;
 
@@ -138,30 +140,26 @@ struct Side {
     rehearsal: Rehearsal,
 }
 
-fn rehearse(
-    shared: &Shared,
-    wanted: &api::Rehearsal,
-    draft: &Deployed,
-    compared: Option<(u32, Deployed)>,
+/// Feeds all values, and lets the time pass; how many there were.
+fn feed(
+    (history, wanted): (&mut History<'_>, &api::Rehearsal),
+    (rehearsed, mut deployed): (&mut Rehearsal, Option<&mut Rehearsal>),
     progress: &OnProgress,
     is_wanted: &AtomicBool,
-) -> Result<v1::RehearsalReport, Fault> {
-    let begin = |draft: &Deployed| {
-        shared.engine.rehearse(draft, wanted.from, true, Keep::Failed(FAULTS_SHOWN))
+) -> Result<u64, Fault> {
+    let mut values = 0;
+    let goes_on = || match is_wanted.load(Ordering::Relaxed) {
+        true => Ok(()),
+        false => Err(Fault::Unavailable("nobody waits for the rehearsal".to_owned())),
     };
-    let mut rehearsed = begin(draft).map_err(|faults| refused(&faults))?;
-    // What is deployed compiled once; if it does not any more, there is nothing to compare with.
-    let mut deployed = compared.as_ref().and_then(|(_, deployed)| begin(deployed).ok());
-    let mut filters = rehearsed.filters();
-    filters.extend(deployed.iter().flat_map(Rehearsal::filters));
-    filters.sort_unstable();
-    filters.dedup();
-    let mut history = History::new(shared, draft.workspace, &filters, wanted);
-    let mut times = Vec::new();
+    let mut at = wanted.from;
     while let Some((path, sample)) = history.next()? {
-        if !is_wanted.load(Ordering::Relaxed) {
-            return Err(Fault::Unavailable("nobody waits for the rehearsal".to_owned()));
-        }
+        goes_on()?;
+        pass_time(&mut at, sample.source_time, |time| {
+            rehearsed.advance_to(time);
+            deployed.iter_mut().for_each(|deployed| deployed.advance_to(time));
+            goes_on()
+        })?;
         let fed = Fed {
             value: sample.value,
             time: sample.source_time,
@@ -173,14 +171,49 @@ fn rehearse(
         if let Some(deployed) = &mut deployed {
             deployed.feed(&path, &fed);
         }
-        times.push(fed.time);
-        if times.len().is_multiple_of(PROGRESS_EVERY) {
-            progress(RehearsalProgress { values: times.len() as u64, at: fed.time });
+        values += 1;
+        if values % PROGRESS_EVERY == 0 {
+            progress(RehearsalProgress { values, at: fed.time });
         }
     }
+    pass_time(&mut at, wanted.to, |time| {
+        rehearsed.advance_to(time);
+        deployed.iter_mut().for_each(|deployed| deployed.advance_to(time));
+        progress(RehearsalProgress { values, at: time });
+        goes_on()
+    })?;
+    Ok(values)
+}
+
+fn rehearse(
+    shared: &Shared,
+    wanted: &api::Rehearsal,
+    draft: &Deployed,
+    compared: Option<(u32, Deployed)>,
+    progress: &OnProgress,
+    is_wanted: &AtomicBool,
+) -> Result<v1::RehearsalReport, Fault> {
+    let begin = |draft: &Deployed| {
+        let keep = Keep::Failed(FAULTS_SHOWN);
+        let mut rehearsal = shared.engine.rehearse(draft, wanted.from, true, keep)?;
+        rehearsal.keep_time(wanted.to);
+        Ok::<_, Vec<CompileFault>>(rehearsal)
+    };
+    let mut rehearsed = begin(draft).map_err(|faults| refused(&faults))?;
+    // What is deployed compiled once; if it does not any more, there is nothing to compare with.
+    let mut deployed = compared.as_ref().and_then(|(_, deployed)| begin(deployed).ok());
+    let mut filters = rehearsed.filters();
+    filters.extend(deployed.iter().flat_map(Rehearsal::filters));
+    filters.sort_unstable();
+    filters.dedup();
+    let mut history = History::new(shared, draft.workspace, &filters, wanted);
+    let values =
+        feed((&mut history, wanted), (&mut rehearsed, deployed.as_mut()), progress, is_wanted)?;
     let rehearsed = ended(rehearsed);
     let deployed = deployed.map(ended);
-    let time_of = |run: usize| times.get(run).copied();
+    let time_of = |run: usize| rehearsed.rehearsal.time_of(run);
+    let (by_clock, is_cut) = rehearsed.rehearsal.clock_runs();
+    let left_out = rehearsed.rehearsal.triggers_left_out();
     let shown = rehearsed.outputs.iter().filter(|output| effect_kind(&output.form).is_some());
     let effects_total = shown.clone().count() as u64 + rehearsed.left_out;
     let effects = shown.take(wanted.shown_max);
@@ -195,8 +228,9 @@ fn rehearse(
     Ok(v1::RehearsalReport {
         from: wanted.from.to_rfc3339(),
         to: wanted.to.to_rfc3339(),
-        values: times.len() as u64,
+        values,
         runs: rehearsed.rehearsal.done + rehearsed.rehearsal.failed,
+        by_clock,
         failed: rehearsed.rehearsal.failed,
         faults: rehearsed
             .rehearsal
@@ -211,8 +245,24 @@ fn rehearse(
         // Those not shown count by trigger.
         differences_total: (differences.len() + count - found.len()) as u64,
         differences,
-        incomplete: history.is_incomplete || rehearsed.left_out > 0,
+        incomplete: history.is_incomplete || rehearsed.left_out > 0 || is_cut,
+        triggers_left_out: left_out.iter().map(ToString::to_string).collect(),
+        todays_values: rehearsed.rehearsal.todays_values(),
     })
+}
+
+/// Lets the rehearsal's clock come to a time, in slices, so that a long way without values can be
+/// given up.
+fn pass_time(
+    at: &mut Timestamp,
+    until: Timestamp,
+    mut pass: impl FnMut(Timestamp) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    while *at < until {
+        *at = at.plus_nanos(SLICE_NANOS).min(until);
+        pass(*at)?;
+    }
+    Ok(())
 }
 
 fn ended(mut rehearsal: Rehearsal) -> Side {
@@ -250,7 +300,8 @@ impl<'a> History<'a> {
         let mut tags: Vec<Source> = Vec::new();
         for filter in filters {
             let number = WorkspaceNumber(workspace);
-            for tag in search(&shared.namespace, number, filter, TAGS_MAX) {
+            // One more than are read, so that it is seen that there are more.
+            for tag in search(&shared.namespace, number, filter, TAGS_MAX + 1) {
                 if tags.iter().all(|known| known.tag != tag.id) {
                     tags.push(Source {
                         path: tag.path.clone(),
@@ -329,22 +380,23 @@ fn try_step(
     };
     let pinned: Vec<(String, Data)> =
         trial.pinned.iter().map(|(step, value)| (step.clone(), Data::from(value))).collect();
-    let began = Instant::now();
+    let (began, cpu) = (Instant::now(), crate::wiring::pipelines::thread_cpu());
     let done = engine.try_step(draft, (&trial.step, input), trigger, &pinned);
     let took = began.elapsed();
+    let cpu = crate::wiring::pipelines::thread_cpu().saturating_sub(cpu);
     let unknown = || Fault::NotFound(format!("there is no step {}", trial.step));
     let done = done.map_err(|faults| refused(&faults))?.ok_or_else(unknown)?;
     let ports = draft.document.steps.get(&trial.step).and_then(|step| kind::find(&step.kind));
     let ports = ports.map_or(&[][..], |kind| kind.ports);
-    Ok(step_report(&done, ports, took))
+    Ok(step_report(&done, ports, (took, cpu)))
 }
 
 fn step_report(
     done: &StepTrial,
     ports: &[&'static str],
-    took: std::time::Duration,
+    (took, cpu): (Duration, Duration),
 ) -> v1::StepTestReport {
-    let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
     let port = |number: u8| match ports.get(usize::from(number)) {
         Some(name) => (*name).to_owned(),
         None => number.to_string(),
@@ -363,8 +415,8 @@ fn step_report(
         }),
         effects: done.outputs.iter().filter_map(|output| effect(output, None)).collect(),
         lines: done.log.iter().map(line).collect(),
-        took_us: micros,
-        cpu_us: micros,
+        took_us: micros(took),
+        cpu_us: micros(cpu),
     }
 }
 
@@ -375,13 +427,16 @@ fn live(shared: &Shared, place: &PipelinePlace, path: &str) -> Result<Data, Faul
     let sample = shared.historian.last(tag.id);
     let sample = sample
         .ok_or_else(|| Fault::Conflict(format!("{path} has no value in memory or history")))?;
-    let mut map = millrace_flow::Map::with_capacity(6);
+    let mut map = millrace_flow::Map::with_capacity(8);
     map.set("path", Data::text(path));
+    map.set("topic", Data::text(&shared.live_topic(tag.id)));
     map.set("value", Data::from_value(sample.value.as_ref()));
     map.set("time", Data::text(&sample.source_time.to_rfc3339()));
     map.set("time_ms", Data::Int(sample.source_time.0.div_euclid(1_000_000)));
     map.set("received", Data::text(&sample.receive_time.to_rfc3339()));
-    map.set("quality", Data::Int(i64::from(sample.quality.0)));
+    map.set("quality", quality_data(sample.quality));
+    // Who sent it is not kept with a value.
+    map.set("client", Data::Null);
     Ok(Data::Map(Arc::new(map)))
 }
 
