@@ -29,3 +29,4 @@ mod watch;
 mod worker;
 
 pub use host::{QuickJs, Settings};
+pub use thread_time::step_back;

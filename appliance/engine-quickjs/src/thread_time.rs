@@ -60,3 +60,11 @@ pub(crate) fn make_idle(number: i32) -> bool {
 pub(crate) fn make_idle(_number: i32) -> bool {
     false
 }
+
+/// Lets the calling thread run only when nothing else wants the CPU, where the system has a
+/// priority of its own for a thread (Linux); elsewhere it stays as it is.
+pub fn step_back() {
+    if !thread_number().is_some_and(make_idle) {
+        tracing::debug!("The thread for endless scripts has the priority of the others.");
+    }
+}

@@ -187,6 +187,7 @@ fn engine(order: &str) -> (Engine, Arc<Nothing>) {
         issues: Arc::new(Issues::new(Arc::clone(&clock) as _)),
         clock,
         thread_cpu: || Duration::ZERO,
+        step_back: || {},
     };
     let engine = Engine::new(Config::new(1), parts, Seq(0)).expect("the bench is well formed");
     for number in 0..PIPELINES {

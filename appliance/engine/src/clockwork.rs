@@ -92,7 +92,13 @@ impl Threads {
 
 fn start_worker(core: &Arc<Core>, number: usize) -> io::Result<JoinHandle<()>> {
     let core = Arc::clone(core);
-    spawn::thread(&format!("engine-{number}"), move || work(&core, number))
+    if number < core.stage.config.workers {
+        return spawn::thread(&format!("engine-{number}"), move || work(&core, number));
+    }
+    spawn::thread("engine-aside", move || {
+        (core.parts.step_back)();
+        work(&core, number);
+    })
 }
 
 /// Works until the engine stops or the worker is given up. A panic costs the run in which it

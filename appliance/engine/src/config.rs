@@ -7,7 +7,7 @@ use std::time::Duration;
 /// How the engine runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// Threads that run pipelines.
+    /// Threads that run pipelines, beside the one for those that are put aside.
     pub workers: usize,
     /// Runs of a lane that may compute at once.
     pub slots_per_lane: usize,
@@ -73,6 +73,13 @@ impl Config {
         let percent = usize::from(self.parked_share_percent.min(100));
         let share = |all: usize| all / 100 * percent + all % 100 * percent / 100;
         (share(self.parked_runs_max).max(1), share(self.parked_bytes_max))
+    }
+
+    /// All threads that run pipelines: the workers, and behind them the one for pipelines whose
+    /// scripts reach their limits again and again.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.workers + 1
     }
 
     /// The defaults, with this many workers.

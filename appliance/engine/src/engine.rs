@@ -71,6 +71,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// CPU time of the calling thread.
     pub thread_cpu: fn() -> Duration,
+    /// Puts the calling thread behind all others of the machine.
+    pub step_back: fn(),
 }
 
 /// The engine. A clone is the same engine.
@@ -140,7 +142,7 @@ impl Engine {
         Ok(Self {
             core: Arc::new(Core {
                 queue: Queue::new(&config, Arc::clone(&totals)),
-                held: (0..config.workers).map(|_| Mutex::default()).collect(),
+                held: (0..config.threads()).map(|_| Mutex::default()).collect(),
                 parts,
                 stage,
                 deployments,

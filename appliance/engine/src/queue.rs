@@ -96,7 +96,7 @@ pub(super) struct Inner {
 
 impl Queue {
     pub(crate) fn new(config: &Config, totals: Arc<Totals>) -> Self {
-        let workers = config.workers;
+        let workers = config.threads();
         Self {
             inner: Mutex::new(Inner {
                 config: config.clone(),
@@ -225,10 +225,11 @@ impl Queue {
         (inner.bytes, inner.parked_count, inner.parked_bytes)
     }
 
-    /// Keeps a pipeline from running until then: its scripts reached a limit.
-    pub(crate) fn hold_back(&self, pipeline: u32, until: Duration) {
+    /// Keeps a pipeline from running until then: its scripts reached a limit. `is_aside` = it goes
+    /// on behind all others, until it is deployed anew.
+    pub(crate) fn hold_back(&self, pipeline: u32, until: Duration, is_aside: bool) {
         let mut inner = self.inner.lock();
-        inner.hold_back(pipeline, until);
+        inner.hold_back(pipeline, until, is_aside);
     }
 }
 
@@ -246,15 +247,7 @@ impl Inner {
                     lane.waiting = lane.waiting.saturating_sub(pipe.waiting);
                     lane.computing = lane.computing.saturating_sub(pipe.running);
                 }
-                // One that needs no home any more gives it up.
-                if let Some(home) = home.filter(|_| !joining.plan.is_pinned)
-                    && let Some(count) = self.homes.get_mut(home)
-                {
-                    *count = count.saturating_sub(1);
-                }
-                let home = home.filter(|_| joining.plan.is_pinned);
                 pipe.redeploy(joining);
-                pipe.home = home;
                 if let Some(lane) = self.lanes.get_mut(pipe.lane) {
                     lane.waiting += pipe.waiting;
                     lane.computing += pipe.running;
@@ -268,15 +261,37 @@ impl Inner {
         self.list(number);
     }
 
-    /// Gives a pipeline whose runs have to stay on one thread the worker with the fewest of them.
-    fn find_home(&mut self, number: u32) {
+    /// Gives a pipeline the worker that it is to have: none if any may run it; the one with the
+    /// fewest if its runs have to stay on one thread; the last one, which works when the machine
+    /// has nothing better to do, if it was put aside. It moves between two runs only.
+    pub(super) fn find_home(&mut self, number: u32) {
+        let Some(pipe) = self.pipes.get(&number) else { return };
+        let aside = self.config.workers;
+        let is_right = match pipe.home {
+            None => !pipe.plan.is_pinned,
+            Some(home) => pipe.plan.is_pinned && pipe.is_aside == (home == aside),
+        };
+        // What a worker has collected for a pipeline must be on its way before another goes on.
+        let is_settled = pipe.running == 0 && pipe.held_until.is_none();
+        let moves = pipe.home.is_some() && pipe.plan.is_pinned;
+        if is_right || (moves && !is_settled) {
+            return;
+        }
+        self.unlist(number);
         let Some(pipe) = self.pipes.get_mut(&number) else { return };
-        if pipe.home.is_none() && pipe.plan.is_pinned {
-            let least = self.homes.iter_mut().enumerate().min_by_key(|(_, count)| **count);
-            if let Some((worker, count)) = least {
-                *count += 1;
-                pipe.home = Some(worker);
+        if let Some(count) = pipe.home.and_then(|home| self.homes.get_mut(home)) {
+            *count = count.saturating_sub(1);
+        }
+        pipe.home = match (pipe.plan.is_pinned, pipe.is_aside) {
+            (false, _) => None,
+            (true, true) => Some(aside),
+            (true, false) => {
+                let homes = self.homes.iter().take(aside).enumerate();
+                homes.min_by_key(|(_, count)| **count).map(|(worker, _)| worker)
             }
+        };
+        if let Some(count) = pipe.home.and_then(|home| self.homes.get_mut(home)) {
+            *count += 1;
         }
     }
 
@@ -300,10 +315,11 @@ impl Inner {
         }
     }
 
-    fn hold_back(&mut self, number: u32, until: Duration) {
+    fn hold_back(&mut self, number: u32, until: Duration, is_aside: bool) {
         self.unlist(number);
         if let Some(pipe) = self.pipes.get_mut(&number) {
             pipe.held_until = Some(until);
+            pipe.is_aside |= is_aside;
         }
     }
 
@@ -325,7 +341,7 @@ impl Inner {
                 continue;
             }
             let has_own = self.lanes.iter().any(|lane| lane.has_own(worker));
-            if has_own || wanted > 0 {
+            if has_own || (wanted > 0 && worker < self.config.workers) {
                 *idle = false;
                 wake.push(worker);
                 wanted = wanted.saturating_sub(SHARED_PER_WORKER);

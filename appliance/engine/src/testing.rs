@@ -40,6 +40,8 @@ pub(crate) struct Plant {
     pub(crate) issues: Arc<Issues>,
     pub(crate) engine: Engine,
     pub(crate) hand: Hand,
+    /// The one behind all others.
+    aside: Hand,
     pub(crate) config: Config,
     deployed: BTreeMap<u32, Deployed>,
     cursor: u64,
@@ -79,6 +81,7 @@ impl Plant {
             issues: Arc::clone(&issues),
             clock: Arc::clone(&clock) as _,
             thread_cpu: || BURNT.get(),
+            step_back: || {},
         };
         let engine = Engine::new(config.clone(), parts, Seq(cursor)).unwrap();
         for pipeline in deployed.values() {
@@ -86,7 +89,9 @@ impl Plant {
         }
         let seen = usize::try_from(cursor).unwrap();
         let hand = engine.hand(0);
-        let mut plant = Self { world, clock, issues, engine, hand, config, deployed, cursor, seen };
+        let aside = engine.hand(config.workers);
+        let mut plant =
+            Self { world, clock, issues, engine, hand, aside, config, deployed, cursor, seen };
         plant.read();
         plant.engine.start();
         plant
@@ -185,7 +190,7 @@ impl Plant {
         for _ in 0..1_000 {
             let before = self.world.inner.lock().records.len();
             self.commit();
-            let driven = self.hand.run_ready();
+            let driven = self.hand.run_ready() + self.aside.run_ready();
             self.engine.tick();
             self.poll();
             if driven == 0 && self.world.inner.lock().records.len() == before {

@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// Longest reason that a record holds.
 const REASON_BYTES_MAX: usize = 1_000;
+/// After so many killed runs one after the other a pipeline runs behind all others.
+const KILLS_ASIDE: u32 = 2;
 /// Longest pause after a killed script.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
@@ -99,7 +101,7 @@ fn note_script(core: &Core, counters: &PipelineCounters, run: &Run, now: Timesta
     let before = counters.kills_in_a_row.fetch_add(1, Ordering::Relaxed);
     let pause = Duration::from_secs(1 << before.min(6)).min(PAUSE_MAX);
     let until = core.stage.clock.monotonic() + pause;
-    core.queue.hold_back(run.plan().number, until);
+    core.queue.hold_back(run.plan().number, until, before + 1 >= KILLS_ASIDE);
     core.due_at(Some(until));
 }
 

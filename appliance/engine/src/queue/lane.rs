@@ -39,7 +39,7 @@ impl Order {
 pub(super) struct Lane {
     /// Pipelines that any worker may take from.
     shared: Order,
-    /// Pipelines of each worker alone.
+    /// Pipelines of each worker alone; the last worker has only those.
     own: Vec<Order>,
     /// Runs that were taken and have neither ended nor parked.
     pub(super) computing: usize,
@@ -74,10 +74,15 @@ impl Lane {
         }
     }
 
+    /// What a worker may take from beside its own.
+    fn shared_for(&self, worker: usize) -> Option<&Order> {
+        (worker + 1 < self.own.len()).then_some(&self.shared)
+    }
+
     /// The least used pipeline that a worker may take from.
     pub(super) fn first(&self, worker: usize) -> Option<(u64, u32)> {
         let own = self.own.get(worker).and_then(Order::first);
-        match (self.shared.first(), own) {
+        match (self.shared_for(worker).and_then(Order::first), own) {
             (Some(shared), Some(own)) => Some(shared.min(own)),
             (shared, own) => shared.or(own),
         }
@@ -86,12 +91,14 @@ impl Lane {
     /// The pipeline that a worker is to take from because it was passed over so often.
     pub(super) fn starved(&self, worker: usize, threshold: u32) -> Option<(u64, u32)> {
         let own = self.own.get(worker).and_then(|order| order.starved(threshold));
-        own.or_else(|| self.shared.starved(threshold))
+        own.or_else(|| self.shared_for(worker)?.starved(threshold))
     }
 
     /// A worker takes runs from another lane.
     pub(super) fn pass_over(&mut self, worker: usize, count: u32) {
-        self.shared.pass_over(count);
+        if worker + 1 < self.own.len() {
+            self.shared.pass_over(count);
+        }
         if let Some(own) = self.own.get_mut(worker) {
             own.pass_over(count);
         }

@@ -211,6 +211,8 @@ impl Inner {
             if let Some(pipe) = self.pipes.get_mut(&number) {
                 pipe.held_until = None;
             }
+            // What it had in hand was submitted while it was held back.
+            self.find_home(number);
             self.list(number);
         }
     }

@@ -37,6 +37,8 @@ pub(super) struct Pipe {
     /// About what one run takes, nanoseconds of CPU.
     pub(super) cost: u64,
     pub(super) held_until: Option<Duration>,
+    /// Its scripts reach their limits again and again: it runs behind all others.
+    pub(super) is_aside: bool,
     pub(super) waiting: usize,
     pub(super) running: usize,
     pub(super) parked: usize,
@@ -69,6 +71,7 @@ impl Pipe {
             used: 0,
             cost: 0,
             held_until: None,
+            is_aside: false,
             waiting: 0,
             running: 0,
             parked: 0,
@@ -82,6 +85,7 @@ impl Pipe {
         self.counters = Arc::clone(&joining.counters);
         self.lane = lane_of(&self.plan);
         self.held_until = None;
+        self.is_aside = false;
         self.is_leaving = false;
     }
 

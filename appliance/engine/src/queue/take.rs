@@ -223,6 +223,7 @@ impl Inner {
                 pipe.used = used;
             }
         }
+        self.find_home(number);
         self.list(number);
         self.forget_left(number);
     }

@@ -129,6 +129,54 @@ fn a_starved_pipeline_that_one_worker_alone_runs_is_not_forgotten_for_the_others
 }
 
 #[test]
+fn a_pipeline_whose_scripts_reach_their_limits_runs_behind_all_others_until_it_is_deployed_anew() {
+    let mut plant = Plant::with(Config::new(1));
+    let (worker, aside) = (0, 1);
+    let low = noting("low", &json!({ "order": "in_order" }));
+    plant.deploy(1, low.clone());
+    plant.deploy(2, noting("high", &json!({})));
+    let take = |plant: &Plant, worker: usize| {
+        let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
+        let mut taken = Vec::new();
+        plant.engine.core.queue.take(worker, at, &mut taken).map(|pipeline| (pipeline, taken))
+    };
+    let finish = |plant: &Plant, (pipeline, taken): (u32, Vec<crate::queue::Taken>)| {
+        let ended = taken.iter().map(|taken| match taken {
+            crate::queue::Taken::New(run, _) => {
+                (run.id(), run.key.load(std::sync::atomic::Ordering::Relaxed))
+            }
+            _ => panic!("a new run"),
+        });
+        let (ended, cpu) = (ended.collect(), Duration::from_millis(10));
+        let finished = crate::queue::Finished { pipeline, ended, count: taken.len(), cpu };
+        plant.engine.core.queue.finish(&finished);
+        pipeline
+    };
+    plant.device("low", 0);
+    plant.commit();
+    let killed = take(&plant, worker).expect("its worker has it");
+    let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
+    plant.engine.core.queue.hold_back(1, at + Duration::from_secs(2), true);
+    assert_eq!(finish(&plant, killed), 1);
+    plant.device("low", 1);
+    plant.device("high", 2);
+    plant.commit();
+    assert!(take(&plant, aside).is_none(), "it is held back, and others are no business of aside");
+    assert_eq!(take(&plant, worker).map(|found| finish(&plant, found)), Some(2));
+    assert!(take(&plant, worker).is_none());
+    plant.advance(Duration::from_secs(2));
+    assert!(take(&plant, worker).is_none(), "it has another worker now");
+    let moved = take(&plant, aside).expect("the last one");
+    // Deployed anew while it runs: it comes back when that run has ended.
+    plant.deploy(1, low);
+    plant.device("low", 3);
+    plant.commit();
+    assert_eq!(finish(&plant, moved), 1);
+    assert!(take(&plant, aside).is_none());
+    assert_eq!(take(&plant, worker).map(|found| finish(&plant, found)), Some(1));
+}
+
+#[test]
 fn pipelines_that_used_less_go_first() {
     let mut plant = Plant::new();
     let mut burning = noting("burn", &json!({}));

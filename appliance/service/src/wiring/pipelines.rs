@@ -130,6 +130,7 @@ pub(super) fn open(ground: &Ground<'_>, through: Seq) -> anyhow::Result<Works> {
         issues: Arc::clone(ground.issues),
         clock: Arc::clone(ground.clock),
         thread_cpu,
+        step_back: millrace_engine_quickjs::step_back,
     };
     let engine = Engine::new(engine_config(config), parts, through).context("open the engine")?;
     Ok(Works { engine, history, keeper, pool })
@@ -189,7 +190,6 @@ fn registry(ground: &Ground<'_>) -> (Registry, Arc<actions::Pool>) {
     (registry, pool)
 }
 
-/// CPU time of the calling thread.
 /// CPU time of the calling thread.
 pub(super) fn thread_cpu() -> Duration {
     cpu_time::ThreadTime::now().as_duration()

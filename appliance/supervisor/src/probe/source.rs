@@ -42,6 +42,16 @@ impl SystemSource {
     }
 }
 
+/// From this niceness on a thread is meant to wait for others: that is no starvation.
+const NICE_BEHIND: i32 = 10;
+
+/// The niceness in a thread's `stat` (proc_pid_stat(5), field 19; the name in field 2 may hold
+/// anything, so what counts begins behind its last parenthesis, with field 3).
+fn nice(stat: &str) -> Option<i32> {
+    let (_, behind) = stat.rsplit_once(')')?;
+    behind.split_ascii_whitespace().nth(16)?.parse().ok()
+}
+
 /// The folder of the process' group in the second version of control groups.
 fn group() -> Option<PathBuf> {
     let text = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -60,6 +70,10 @@ impl Source for SystemSource {
             .filter_map(|task| {
                 let task = task.ok()?;
                 let number = task.file_name().to_str()?.parse().ok()?;
+                let stat = fs::read_to_string(task.path().join("stat")).ok()?;
+                if nice(&stat)? >= NICE_BEHIND {
+                    return None;
+                }
                 Some((number, fs::read_to_string(task.path().join("schedstat")).ok()?))
             })
             .collect()

@@ -54,6 +54,7 @@ impl Bench {
             issues,
             clock,
             thread_cpu: || Duration::ZERO,
+            step_back: || {},
         };
         let config = engine_config(&Config::default());
         let engine = Engine::new(config, parts, Seq(0)).context("make an engine")?;
