@@ -16,6 +16,7 @@ mod pipelines;
 mod principal;
 mod query;
 mod report;
+mod sizing;
 
 pub use change::{CreatedClient, NewClients, NewPerson, NewTag, TagChange};
 pub use fault::Fault;
@@ -31,6 +32,7 @@ pub use query::{
 pub use report::{
     AuditLine, ConfigEntry, ConfigSource, Health, HealthPart, Ledger, LedgerRow, Overview,
 };
+pub use sizing::{NoSizing, SizingBackend};
 
 use bytes::Bytes;
 use millrace_model::{
@@ -169,6 +171,11 @@ pub trait Backend: Send + Sync + 'static {
     /// In memory: the part of the appliance that does pipelines.
     fn pipelines(&self) -> &dyn PipelineBackend {
         &NoPipelines
+    }
+
+    /// In memory: the part of the appliance that compares its load with a plan.
+    fn sizing(&self) -> &dyn SizingBackend {
+        &NoSizing
     }
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod raw;
 pub(crate) mod runs;
 pub(crate) mod secrets;
 pub(crate) mod session;
+pub(crate) mod sizing;
 pub(crate) mod system;
 pub(crate) mod tags;
 pub(crate) mod trials;

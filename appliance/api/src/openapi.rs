@@ -2,7 +2,7 @@
 
 use crate::endpoints::{
     audit, clients, history, hooks, issues, ledger, oauth, people, pipelines, raw, runs, secrets,
-    session, system, tags, trials,
+    session, sizing, system, tags, trials,
 };
 use crate::live;
 use millrace_contract::v1;
@@ -34,7 +34,9 @@ use utoipa::{Modify, OpenApi};
         pipelines::undeploy, pipelines::roll_back, runs::trigger, runs::list, runs::get,
         runs::again, runs::cancel, trials::test, trials::rehearse, trials::test_step, secrets::list,
         secrets::set, secrets::remove, secrets::variables, secrets::variable,
-        secrets::set_variable, secrets::remove_variable, hooks::call,
+        secrets::set_variable, secrets::remove_variable, hooks::call, sizing::plan,
+        sizing::set_plan, sizing::clear_plan, sizing::comparison, sizing::profile,
+        sizing::calibration, sizing::start_calibration, sizing::cancel_calibration,
     ),
     components(schemas(v1::ErrorBody, v1::FromClient, v1::ToClient<'_>)),
     modifiers(&Common),

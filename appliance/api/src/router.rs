@@ -4,7 +4,7 @@ use crate::authorize::authorize;
 use crate::backend::Backend;
 use crate::endpoints::{
     audit, clients, history, hooks, issues, ledger, oauth, people, pipelines, raw, runs, secrets,
-    session, system, tags, trials,
+    session, sizing, system, tags, trials,
 };
 use crate::guard::guard;
 use crate::live;
@@ -66,6 +66,7 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .route("/issues/{key}/acknowledge", post(issues::acknowledge))
         .route("/ledger", get(ledger::get))
         .route("/audit", get(audit::list))
+        .nest("/sizing", sizing_routes())
         .route("/people", get(people::list).post(people::create))
         .route("/clients", get(clients::list).post(clients::create))
         .route("/clients/{id}", get(clients::get).delete(clients::revoke))
@@ -83,4 +84,18 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .fallback(web::answer)
         .layer(from_fn_with_state(api.clone(), guard))
         .with_state(api)
+}
+
+/// Plan against reality, and calibrations.
+fn sizing_routes() -> Router<Api> {
+    Router::new()
+        .route("/plan", get(sizing::plan).put(sizing::set_plan).delete(sizing::clear_plan))
+        .route("/comparison", get(sizing::comparison))
+        .route("/profile", get(sizing::profile))
+        .route(
+            "/calibration",
+            get(sizing::calibration)
+                .post(sizing::start_calibration)
+                .delete(sizing::cancel_calibration),
+        )
 }

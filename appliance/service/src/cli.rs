@@ -3,6 +3,7 @@
 //! **Invariants**: results go to standard output, everything else to standard error; a command
 //! that fails says what to do next and exits with 1 (2 for a wrong command line).
 
+pub(crate) mod calibrate;
 mod check;
 mod client;
 mod issues;
@@ -14,6 +15,7 @@ mod query;
 mod replay;
 mod run;
 mod secret;
+pub(crate) mod sizing;
 mod status_line;
 mod tag;
 mod verify;
@@ -91,6 +93,10 @@ enum Verb {
     Ledger(ledger::LedgerArgs),
     /// Lists what is wrong now, and takes note of it.
     Issues(issues::IssuesArgs),
+    /// Estimates what a plant's load takes of a machine; also compares a stored plan with the load.
+    Sizing(sizing::SizingArgs),
+    /// Measures what this machine costs, beside production, for about three minutes.
+    Calibrate(calibrate::CalibrateArgs),
     /// Checks all files of a data folder whose appliance is stopped.
     Verify,
     /// Tells the version.
@@ -113,6 +119,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
         Verb::SampleRecording { file } => replay::sample(&file),
         Verb::Ledger(args) => ledger::run(&place, &args),
         Verb::Issues(args) => issues::run(&place, args),
+        Verb::Sizing(args) => sizing::run(&place, &args),
+        Verb::Calibrate(args) => calibrate::run(&place, &args),
         Verb::Verify => verify::run(&place),
         Verb::Version => {
             writeln!(std::io::stdout(), "millrace {}", env!("CARGO_PKG_VERSION"))?;

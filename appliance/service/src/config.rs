@@ -54,6 +54,11 @@ pub(crate) enum Origin {
 }
 
 impl Loaded {
+    /// Settings that come from no file: of a box that this program makes for itself.
+    pub(crate) fn of(config: Config) -> Self {
+        Self { from_file: config.clone(), text: String::new(), config }
+    }
+
     /// Every setting with its value as it would stand in the file, and where it comes from.
     pub(crate) fn effective(&self) -> Vec<(String, String, Origin)> {
         let in_force = flat(&toml::Table::try_from(&self.config).unwrap_or_default());

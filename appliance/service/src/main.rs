@@ -4,6 +4,7 @@
 //! to a running appliance over its HTTP API (with the owner-only token in the data folder), or
 //! look at files (`check`, `verify`).
 
+mod calibrate;
 mod cli;
 mod config;
 mod demo;

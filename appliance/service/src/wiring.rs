@@ -25,6 +25,7 @@ mod pipelines;
 mod relief;
 mod replay;
 mod serve;
+mod sizing;
 mod state;
 mod verify;
 mod watch;
@@ -273,6 +274,13 @@ impl Appliance {
     /// Counts for the status line.
     pub(crate) fn rates(&self) -> RateReader {
         RateReader(Arc::clone(&self.shared))
+    }
+
+    /// CPU time that the scripts of all pipelines have taken.
+    pub(crate) fn script_cpu(&self) -> Duration {
+        let engine = &self.shared.engine;
+        let all = engine.deployments().into_iter();
+        all.filter_map(|one| Some(engine.pipeline_stats(one.number)?.script_cpu)).sum()
     }
 
     /// Whether this API client is known and in force.

@@ -75,6 +75,16 @@ impl Client {
         if response.status().as_u16() == 503 { parse(response).await } else { read(response).await }
     }
 
+    /// All metrics, in the text form of Prometheus.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn metrics(&self) -> Result<String> {
+        let response = self.authorized(self.http.get(format!("{}/metrics", self.base)));
+        let bytes = bytes(check(response.send().await?).await?).await?;
+        String::from_utf8(bytes).map_err(|_| Error::Foreign { status: 200, source: None })
+    }
+
     /// The box at a glance.
     ///
     /// # Errors

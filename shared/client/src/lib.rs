@@ -11,6 +11,7 @@ mod client;
 mod error;
 mod history;
 mod pipelines;
+mod sizing;
 
 pub use client::Client;
 pub use error::{Error, Result};

@@ -13,6 +13,7 @@ pub mod run;
 pub mod sample;
 pub mod secret;
 pub mod session;
+pub mod sizing;
 pub mod system;
 pub mod tag;
 pub mod trial;
@@ -36,6 +37,7 @@ pub use run::{
 pub use sample::{Bucket, LastValue, Range, Sample, SamplePage};
 pub use secret::{NewSecret, NewVariable, Secret, Variable};
 pub use session::{Claim, ClaimState, Identity, IdentityKind, Login, OAuthToken, Session};
+pub use sizing::{Calibration, CalibrationState, NewPlan, PlanComparison, PlanItem, StoredPlan};
 pub use system::{
     ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Measure, Measures, Overview,
     Version,

@@ -18,8 +18,10 @@ mod notes;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use checks::SLOT_OVERHEAD_MS;
 pub use checks::{Check, State};
 pub use cpu::{Cpu, CpuItem, CpuPart};
+pub(crate) use disk::days;
 pub use disk::{Disk, HistoryRow};
 pub use fit::{CLOSE, Fit, Verdict, percent_below};
 pub use memory::{Memory, MemoryItem};

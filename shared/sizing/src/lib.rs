@@ -10,12 +10,15 @@
 //! - Whatever the input, the answer holds finite numbers or sentences about the fault.
 #![deny(missing_docs)]
 
+pub mod calibration;
 pub mod estimate;
 pub mod plan;
 pub mod problem;
 pub mod profile;
+pub mod worksheet;
 
 pub use estimate::{Estimate, estimate};
 pub use plan::Plan;
 pub use problem::Problem;
 pub use profile::Profile;
+pub use worksheet::worksheet;

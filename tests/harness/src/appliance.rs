@@ -251,6 +251,16 @@ impl Appliance {
         Ok(command)
     }
 
+    /// Starts a command of the program that goes on by itself; whoever starts it ends it.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(&self, arguments: &[&str]) -> anyhow::Result<Child> {
+        let mut command = self.command(arguments)?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().context("start millrace")
+    }
+
     /// Runs a command of the program and gives its output whatever its exit code.
     ///
     /// # Errors

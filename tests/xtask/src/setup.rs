@@ -112,6 +112,11 @@ const OPTIONAL: &[Thing] = &[
         what_for: "the same: the keyring's message bus",
     },
     Thing {
+        programs: &["soffice", "libreoffice"],
+        package: "libreoffice-calc",
+        what_for: "the test that the sizing worksheet recalculates to the library's numbers",
+    },
+    Thing {
         programs: &["x86_64-w64-mingw32-gcc-posix", "x86_64-w64-mingw32-gcc"],
         package: "gcc-mingw-w64-x86-64-posix",
         what_for: "`check-windows`, cross-compiling",

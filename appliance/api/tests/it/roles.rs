@@ -39,6 +39,7 @@ fn request(endpoint: &Endpoint, token: &str) -> Request {
         ("POST", "/api/v1/people") => r#"{"name":"new","password":"long enough","role":"viewer"}"#,
         ("POST", "/api/v1/workspaces/{workspace}/tags") => r#"{"path":"new","kind":"int"}"#,
         ("PATCH", path) if path.ends_with("/tag") => r#"{"unit":"bar"}"#,
+        ("PUT", "/api/v1/sizing/plan") => r#"{"plan":{}}"#,
         ("PUT", path) if path.ends_with("/secrets/{name}") => r#"{"value":"x"}"#,
         ("PUT", path) if path.ends_with("/variables/{name}") => r#"{"value":1}"#,
         ("POST", path) if path.ends_with("/rehearse") => r#"{"from":"-1h"}"#,

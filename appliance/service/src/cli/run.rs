@@ -106,15 +106,16 @@ fn announce(appliance: &Appliance) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Ctrl-C and the wish of the system that the program ends.
 #[cfg(unix)]
-struct Signals {
+pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    fn listen() -> anyhow::Result<Self> {
+    pub(super) fn listen() -> anyhow::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self {
             interrupt: signal(SignalKind::interrupt()).context("listen for Ctrl-C")?,
@@ -122,7 +123,7 @@ impl Signals {
         })
     }
 
-    async fn wait(mut self) {
+    pub(super) async fn wait(mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -130,22 +131,23 @@ impl Signals {
     }
 }
 
+/// Ctrl-C and the wish of the system that the program ends.
 #[cfg(windows)]
-struct Signals {
+pub(super) struct Signals {
     interrupt: tokio::signal::windows::CtrlC,
     shutdown: tokio::signal::windows::CtrlShutdown,
 }
 
 #[cfg(windows)]
 impl Signals {
-    fn listen() -> anyhow::Result<Self> {
+    pub(super) fn listen() -> anyhow::Result<Self> {
         Ok(Self {
             interrupt: tokio::signal::windows::ctrl_c().context("listen for Ctrl-C")?,
             shutdown: tokio::signal::windows::ctrl_shutdown().context("listen for shutdown")?,
         })
     }
 
-    async fn wait(mut self) {
+    pub(super) async fn wait(mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.shutdown.recv() => {}

@@ -4,6 +4,7 @@ mod access;
 mod history;
 mod pipelines;
 mod report;
+mod sizing;
 
 pub(crate) use pipelines::case_report;
 
@@ -58,6 +59,10 @@ fn failed<T: Send + 'static>(fault: Fault) -> api::BoxFuture<Result<T, Fault>> {
 
 impl Backend for Answers {
     fn pipelines(&self) -> &dyn api::PipelineBackend {
+        self
+    }
+
+    fn sizing(&self) -> &dyn api::SizingBackend {
         self
     }
 

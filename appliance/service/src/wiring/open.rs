@@ -5,6 +5,7 @@ use super::ledger_snapshot::LedgerSnapshot;
 use super::names::{Classes, Names, Reclassify};
 use super::pipelines::{self, Ground, Works};
 use super::replay;
+use super::sizing::Sizing;
 use super::state::Shared;
 use crate::config::{Config, Durability, Loaded};
 use anyhow::Context as _;
@@ -68,6 +69,7 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
         started: clock.now(),
         metrics: Metrics::default(),
         ledger_snapshot: LedgerSnapshot::new(data),
+        sizing: Arc::new(Sizing::open(data, &clock, &issues)),
         broker: OnceLock::new(),
         claim_code: parking_lot::Mutex::new(None),
         loaded,

@@ -2,6 +2,7 @@
 
 use super::follower::read_definition;
 use super::ledger_snapshot::LedgerSnapshot;
+use super::sizing::Sizing;
 use crate::config::Loaded;
 use millrace_access::Access;
 use millrace_admission::Gate;
@@ -42,6 +43,7 @@ pub(crate) struct Shared {
     pub(super) fanout: Fanout,
     pub(super) live_qos: u8,
     pub(super) broker: OnceLock<Arc<Broker>>,
+    pub(super) sizing: Arc<Sizing>,
     pub(super) claim_code: Mutex<Option<String>>,
 }
 

@@ -3,8 +3,10 @@
 //!
 //! **Invariants**: a look costs microseconds, once a second; what cannot be asked raises nothing.
 
+use super::sizing::{Load, PlanWatch};
 use super::state::Shared;
 use anyhow::Context as _;
+use millrace_admission::THE_BOX;
 use millrace_supervisor::probe::{Consumers, Limits, Running, SystemSource};
 use millrace_supervisor::watch::{
     ClockJumped, ConnectedButSilent, Connection, DiskLow, LimitNear, Usage, Watch,
@@ -47,6 +49,10 @@ pub(super) fn start(shared: &Arc<Shared>) -> anyhow::Result<Watchers> {
         let weak = Arc::downgrade(shared);
         move || weak.upgrade().map(|shared| usages(&shared)).unwrap_or_default()
     };
+    let load = {
+        let weak = Arc::downgrade(shared);
+        move || weak.upgrade().map(|shared| load(&shared))
+    };
     let watches: Vec<Box<dyn Watch>> = vec![
         Box::new(DiskLow::new(Arc::clone(issues), Box::new(move || fs4::available_space(&folder)))),
         Box::new(ClockJumped::new(Arc::clone(clock), Arc::clone(issues))),
@@ -56,6 +62,7 @@ pub(super) fn start(shared: &Arc<Shared>) -> anyhow::Result<Watchers> {
             Box::new(connections),
         )),
         Box::new(LimitNear::new(Arc::clone(issues), Box::new(usages))),
+        Box::new(PlanWatch::new(Arc::clone(&shared.sizing), Box::new(load))),
     ];
     let task = spawn::task("watchers", watch(watches, shared.shutdown.clone()));
     Ok(Watchers { task, _probe: probe })
@@ -146,6 +153,22 @@ fn usages(shared: &Shared) -> Vec<Usage> {
         },
         share,
     ]
+}
+
+/// What the sizing plan is compared with. What pipelines publish is the box's own, not the devices'.
+fn load(shared: &Shared) -> Load {
+    let received = shared.ledger.totals().received;
+    let own = shared.ledger.client(THE_BOX).read().received;
+    let ended = shared.engine.deployments().into_iter().filter_map(|pipeline| {
+        let stats = shared.engine.pipeline_stats(pipeline.number)?;
+        Some(stats.done + stats.failed)
+    });
+    Load {
+        values: received.saturating_sub(own),
+        runs: ended.sum(),
+        devices: shared.broker.get().map_or(0, |broker| broker.stats().connected),
+        topics: shared.namespace.tag_count().into(),
+    }
 }
 
 /// CPU time by pipeline, for the issue that names who used the most.

@@ -24,4 +24,6 @@ mod recording;
 #[cfg(test)]
 mod refusal;
 #[cfg(test)]
+mod sizing;
+#[cfg(test)]
 mod story;
