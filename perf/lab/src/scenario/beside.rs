@@ -1,8 +1,10 @@
-//! `lab beside`: what pipelines cost the values that no trigger wants, and how both go together.
+//! `lab beside`: what deployed triggers cost the values that they do not want.
 //!
-//! First the devices alone, then the same load while triggers are deployed on other topics
-//! (interleaved): the extra cost of an unrelated value. The result tells the spread of the pairs'
-//! ratios and the error of their mean, so that it shows whether 2 % can be seen at all.
+//! Two appliances stand on the same core, one with triggers on other topics deployed and one
+//! without, and take the same load in turns: the extra cost of an unrelated value. After half of
+//! the pairs they change parts, so that what differs between two processes falls on both sides.
+//! The result tells the spread of the pairs' ratios and the error of their mean, so that it shows
+//! whether 2 % can be seen at all.
 //!
 //! **Invariants**
 //! - Ratios are made by pairs of one call. A pair with an invalid row, or with much else going on
@@ -25,7 +27,7 @@ use crate::output;
 /// Options of `lab beside`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    lab beside --json beside.json                  2,000 triggers, twelve pairs\n  \
+    lab beside --json beside.json                  2,000 triggers, forty pairs\n  \
     lab beside --realtime-load --foreign-max 0.5   on a machine that others use too\n\n\
     Read `ratio_mean`: the mean of the pairs' ratios and its 95 % error. The exit code judges \
     nothing.")]
@@ -38,11 +40,12 @@ pub(crate) struct BesideOptions {
     /// Values per second of 200 devices.
     #[arg(long, default_value_t = 20_000.0)]
     pub(crate) rate: f64,
-    /// Measured seconds of each row.
-    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    /// Measured seconds of each row; many short rows tell more than few long ones, because the
+    /// machine's speed drifts.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub(crate) seconds: u64,
-    /// Pairs of rows that count; twelve tell 2 % on a machine that is quiet.
-    #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Pairs of rows that count; see the error of the mean for whether they are enough.
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(2..=1_000))]
     pub(crate) repeat: u32,
     /// Drop a pair when all else on the machine used more than so many cores in one of its rows.
     #[arg(long, default_value_t = 0.2)]
@@ -63,34 +66,44 @@ impl Pair {
     }
 
     fn ratio(&self) -> f64 {
-        self.with.cpu_us_per_value / self.without.cpu_us_per_value
+        us_per_value(&self.with) / us_per_value(&self.without)
     }
 }
 
 const DEVICES: usize = 200;
+/// Enough for 200 devices that sign in at once.
+const WARMUP_MS: u64 = 500;
 const TAGS: u32 = 10;
+
+/// CPU by the nanoseconds of the threads: ticks of 10 ms are a percent of a short row.
+fn us_per_value(row: &Row) -> f64 {
+    let spent: f64 = row.report.server_threads_us.iter().map(|(_, us)| us).sum();
+    spent / (row.report.window_acknowledged as f64).max(1.0)
+}
 
 /// Runs it.
 pub(crate) fn run(options: &BesideOptions) -> Result<ExitCode> {
-    let mut bench = Bench::start(&options.common, DEVICES)?;
-    let mut result = options.common.head("beside", Some(bench.folder.path()));
-    let plan = plan(DEVICES, TAGS, options.rate, options.seconds);
+    let mut first = Bench::start(&options.common, DEVICES)?;
+    let mut second = Bench::start(&options.common, DEVICES)?;
+    let mut result = options.common.head("beside", Some(first.folder.path()));
     let documents: Vec<_> = (0..options.triggers)
         .map(|number| {
             let filters = [format!("other/area{}/tag{number}/#", number % 50)];
             flows::document(Class::PassThrough, &format!("idle-{number:04}"), &filters, 0)
         })
         .collect();
-    // Stored once, then taken in and out of service.
-    bench.bar.set_length(documents.len() as u64);
-    bench.bar.set_message("storing the pipelines");
+    let mut found = Found::default();
+    let half = options.repeat as usize / 2;
+    deploy(&mut first, &documents)?;
+    measure(options, &mut first, &mut second, half, &mut found)?;
     for document in &documents {
-        flows::deploy(&mut bench.http, document)?;
-        bench.bar.inc(1);
+        flows::undeploy(&mut first.http, name(document))?;
     }
-    let (pairs, dropped) = measure(&mut bench, options, &documents, &plan)?;
-    merge(&mut result, figures(options, &pairs, &dropped));
-    bench.bar.finish_and_clear();
+    deploy(&mut second, &documents)?;
+    measure(options, &mut second, &mut first, options.repeat as usize, &mut found)?;
+    merge(&mut result, figures(options, &found));
+    first.bar.finish_and_clear();
+    second.bar.finish_and_clear();
     let shown = [
         "triggers",
         "cpu_us_per_value_without",
@@ -103,37 +116,48 @@ pub(crate) fn run(options: &BesideOptions) -> Result<ExitCode> {
     let rows = output::named(&result, &shown);
     output::say(&output::table(&rows));
     output::save(&result, options.common.json.as_deref())?;
-    bench.appliance.stop()?;
+    first.appliance.stop()?;
+    second.appliance.stop()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Pairs that count, and those that do not. The pipelines are deployed at the beginning.
-fn measure(
-    bench: &mut Bench<'_>,
-    options: &BesideOptions,
-    documents: &[serde_json::Value],
-    plan: &Plan,
-) -> Result<(Vec<Pair>, Vec<Pair>)> {
-    let mut is_deployed = true;
-    let (mut pairs, mut dropped): (Vec<Pair>, Vec<Pair>) = (Vec::new(), Vec::new());
-    bench.bar.set_length(u64::from(options.repeat) * 2);
-    while pairs.len() < options.repeat as usize && dropped.len() < options.repeat as usize {
-        bench.bar.set_message(if is_deployed { "with triggers" } else { "without triggers" });
-        let first = bench.row_alone(plan)?;
-        switch(bench, documents, !is_deployed)?;
-        bench.bar.set_message(if is_deployed { "without triggers" } else { "with triggers" });
-        let second = bench.row_alone(plan)?;
-        // The next pair begins as this one ends: the machine's drift falls on both, and each pair
-        // costs one change.
-        let (with, without) = if is_deployed { (first, second) } else { (second, first) };
-        is_deployed = !is_deployed;
-        let pair = Pair { with, without };
-        if pair.is_quiet(options.foreign_max) { pairs.push(pair) } else { dropped.push(pair) }
-    }
-    Ok((pairs, dropped))
+/// Pairs that count, and those that do not.
+#[derive(Default)]
+struct Found {
+    pairs: Vec<Pair>,
+    dropped: Vec<Pair>,
 }
 
-fn figures(options: &BesideOptions, pairs: &[Pair], dropped: &[Pair]) -> serde_json::Value {
+/// Measures until there are `count` pairs, or as many were dropped.
+fn measure(
+    options: &BesideOptions,
+    with: &mut Bench<'_>,
+    without: &mut Bench<'_>,
+    count: usize,
+    found: &mut Found,
+) -> Result<()> {
+    let plan = Plan { warmup_ms: WARMUP_MS, ..plan(DEVICES, TAGS, options.rate, options.seconds) };
+    with.bar.set_length(u64::from(options.repeat));
+    while found.pairs.len() < count && found.dropped.len() < count {
+        with.bar.set_message("pairs of rows");
+        // In turns first and second.
+        let pair = if (found.pairs.len() + found.dropped.len()).is_multiple_of(2) {
+            let row = with.row_alone(&plan)?;
+            Pair { with: row, without: without.row_alone(&plan)? }
+        } else {
+            let row = without.row_alone(&plan)?;
+            Pair { without: row, with: with.row_alone(&plan)? }
+        };
+        match pair.is_quiet(options.foreign_max) {
+            true => found.pairs.push(pair),
+            false => found.dropped.push(pair),
+        }
+    }
+    Ok(())
+}
+
+fn figures(options: &BesideOptions, found: &Found) -> serde_json::Value {
+    let Found { pairs, dropped } = found;
     let cpu = |side: &dyn Fn(&Pair) -> f64| Spread::of(pairs.iter().map(side));
     let ratios: Vec<f64> = pairs.iter().map(Pair::ratio).collect();
     let median = |found: Option<Spread>| found.map(|found| rounded(found.median, 3));
@@ -142,8 +166,8 @@ fn figures(options: &BesideOptions, pairs: &[Pair], dropped: &[Pair]) -> serde_j
         "triggers": options.triggers,
         "rate": options.rate,
         "seconds": options.seconds,
-        "cpu_us_per_value_with": median(cpu(&|pair| pair.with.cpu_us_per_value)),
-        "cpu_us_per_value_without": median(cpu(&|pair| pair.without.cpu_us_per_value)),
+        "cpu_us_per_value_with": median(cpu(&|pair| us_per_value(&pair.with))),
+        "cpu_us_per_value_without": median(cpu(&|pair| us_per_value(&pair.without))),
         "ratio": spread.map(|found| rounded(found.median, 4)),
         "ratio_range": spread,
         "ratio_mean": Mean::of(&ratios),
@@ -155,15 +179,14 @@ fn figures(options: &BesideOptions, pairs: &[Pair], dropped: &[Pair]) -> serde_j
     })
 }
 
-/// Takes all of them into service, or out of it.
-fn switch(bench: &mut Bench<'_>, documents: &[serde_json::Value], into: bool) -> Result<()> {
-    bench.bar.set_message(if into { "deploying" } else { "undeploying" });
+fn deploy(bench: &mut Bench<'_>, documents: &[serde_json::Value]) -> Result<()> {
+    bench.bar.set_length(documents.len() as u64);
+    bench.bar.set_message("deploying");
     for document in documents {
-        match into {
-            true => flows::redeploy(&mut bench.http, name(document))?,
-            false => flows::undeploy(&mut bench.http, name(document))?,
-        }
+        flows::deploy(&mut bench.http, document)?;
+        bench.bar.inc(1);
     }
+    bench.bar.set_position(0);
     Ok(())
 }
 
@@ -174,10 +197,16 @@ fn name(document: &serde_json::Value) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::spec::Report;
 
-    fn row(cpu_us_per_value: f64, foreign_cpu_share: f64) -> Row {
-        let report = crate::load::spec::Report { foreign_cpu_share, ..Default::default() };
-        Row { cpu_us_per_value, ..Row::empty(report) }
+    /// A row of ten values.
+    fn row(us_per_value: f64, foreign_cpu_share: f64) -> Row {
+        Row::empty(Report {
+            foreign_cpu_share,
+            window_acknowledged: 10,
+            server_threads_us: vec![("a".into(), us_per_value * 9.0), ("b".into(), us_per_value)],
+            ..Report::default()
+        })
     }
 
     #[test]

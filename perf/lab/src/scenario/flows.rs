@@ -122,13 +122,6 @@ pub(crate) fn deploy_shared(
     Ok(names)
 }
 
-/// Takes the last revision of a pipeline into service again.
-pub(crate) fn redeploy(http: &mut Http, name: &str) -> Result<()> {
-    let at = format!("/api/v1/workspaces/main/pipelines/{}/deploy", encode(name));
-    http.post_json(&at, &json!({})).with_context(|| format!("deploy the pipeline {name}"))?;
-    Ok(())
-}
-
 /// Takes a pipeline out of service.
 pub(crate) fn undeploy(http: &mut Http, name: &str) -> Result<()> {
     let at = format!("/api/v1/workspaces/main/pipelines/{}/undeploy", encode(name));
