@@ -85,27 +85,15 @@ pub(crate) fn build(place: &Place, compiler: &Toolchain, dev: bool) -> Result<Pa
 }
 
 /// Bundles the JavaScript islands with the packages that their lock file names. Gives their folder.
+///
+/// While there is no island, packages are wanted by the browser tests alone, which do without.
 fn islands(place: &Place, dev: bool) -> Result<Option<PathBuf>> {
     let source = place.root().join(ISLANDS);
     let entries = scripts(&source)?;
-    if !process::has("npm") {
-        if entries.is_empty() {
-            return Ok(None);
-        }
-        bail!("npm is needed for charts and the script editor; on Debian: apt-get install npm");
-    }
     let work = place.target().join("islands");
-    fs::create_dir_all(&work).with_context(|| format!("create {}", work.display()))?;
-    let lock = fs::read(source.join("package-lock.json")).context("read package-lock.json")?;
-    let done = work.join("installed.lock");
-    if fs::read(&done).ok().as_deref() != Some(lock.as_slice()) {
-        for name in ["package.json", "package-lock.json"] {
-            fs::copy(source.join(name), work.join(name)).with_context(|| format!("copy {name}"))?;
-        }
-        let mut npm = Command::new("npm");
-        npm.current_dir(&work).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
-        process::must(&mut npm)?;
-        fs::write(&done, &lock).context("note what is installed")?;
+    match install(&source, &work) {
+        Err(error) if entries.is_empty() => println!("No JavaScript packages: {error:#}"),
+        installed => installed?,
     }
     if entries.is_empty() {
         return Ok(None);
@@ -123,6 +111,27 @@ fn islands(place: &Place, dev: bool) -> Result<Option<PathBuf>> {
     esbuild.args(entries);
     process::must(&mut esbuild)?;
     Ok(Some(output))
+}
+
+/// Installs what the lock file names, unless that is what is there.
+fn install(source: &Path, work: &Path) -> Result<()> {
+    if !process::has("npm") {
+        bail!("npm is needed for charts and the script editor; on Debian: apt-get install npm");
+    }
+    fs::create_dir_all(work).with_context(|| format!("create {}", work.display()))?;
+    let lock = fs::read(source.join("package-lock.json")).context("read package-lock.json")?;
+    let done = work.join("installed.lock");
+    if fs::read(&done).ok().as_deref() == Some(lock.as_slice()) {
+        return Ok(());
+    }
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(source.join(name), work.join(name)).with_context(|| format!("copy {name}"))?;
+    }
+    let mut npm = Command::new("npm");
+    // No package's own program runs at its installation.
+    npm.current_dir(work).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    process::must(&mut npm)?;
+    fs::write(&done, &lock).context("note what is installed")
 }
 
 fn gone(folder: &Path) -> Result<()> {

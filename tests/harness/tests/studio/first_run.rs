@@ -75,13 +75,12 @@ fn tells_that_the_appliance_is_away_and_goes_on_when_it_is_back() {
     scene.claim().unwrap();
     scene.browser.until_text(".balance", |text| text.contains("adds up")).unwrap();
     scene
-        .away(|browser| {
-            browser
-                .until_text(".connection-bar", |text| text.contains("No connection since"))
-                .unwrap();
+        .away(|browser, _| {
+            browser.until_text(".connection-bar", |text| text.contains("No connection since"))?;
             // What was known stays in sight, and is told to be old.
-            browser.until_text(".balance", |text| text.contains("s ago")).unwrap();
-            browser.picture("overview-away").unwrap();
+            browser.until_text(".balance", |text| text.contains("s ago"))?;
+            assert!(!browser.text("body")?.contains("Nothing is wrong"), "nobody knows that");
+            browser.picture("overview-away").map(drop)
         })
         .unwrap();
     // The appliance knows no session from before its start: it asks to sign in again.
@@ -105,4 +104,26 @@ fn keys_and_palette_reach_every_page() {
     browser.press(&["\u{e007}"]).unwrap();
     browser.until_text("h1", |title| title == "Sizing").unwrap();
     scene.expect_quiet_console().unwrap();
+}
+
+#[test]
+fn an_issue_is_told_and_acknowledged() {
+    let Some(mut scene) = Scene::open(&[]).unwrap() else { return };
+    scene.claim().unwrap();
+    scene
+        .away(|_, data| {
+            let mut catalog = std::fs::File::create(data.join("catalog.db"))?;
+            std::io::Write::write_all(&mut catalog, b"this is no database, not even nearly so")?;
+            Ok(())
+        })
+        .unwrap();
+    scene.sign_in().unwrap();
+    let browser = &scene.browser;
+    let told = browser.until_text(".issue", |text| text.contains("→")).unwrap();
+    assert!(told.contains("catalog"), "{told}");
+    browser.picture("overview-issue").unwrap();
+    browser.click(".issue button").unwrap();
+    browser.until_text(".issue-side", |text| text.contains("Acknowledged by")).unwrap();
+    browser.picture("overview-issue-acknowledged").unwrap();
+    assert_eq!(axe(browser).unwrap(), Vec::<String>::new());
 }

@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use millrace_harness::{Appliance, Browser, browser, wait};
+use std::path::Path;
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
@@ -54,11 +55,22 @@ impl Scene {
         browser.until_text("h1", |title| title == "Overview").map(drop)
     }
 
-    /// Stops the appliance, waits for what the page says, and starts it again where it was.
-    pub(crate) fn away(&mut self, meanwhile: impl FnOnce(&Browser)) -> anyhow::Result<()> {
+    /// Signs anna in, on the page that asks for it.
+    pub(crate) fn sign_in(&self) -> anyhow::Result<()> {
+        self.browser.until_text("h1", |title| title == "Sign in")?;
+        self.browser.fill("input[type=text]", "anna")?;
+        self.browser.fill("input[type=password]", PASSWORD)?;
+        self.browser.click("button[type=submit]")
+    }
+
+    /// Stops the appliance, does something, and starts it again where it was.
+    pub(crate) fn away(
+        &mut self,
+        meanwhile: impl FnOnce(&Browser, &Path) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
         let listen = format!("http.listen = \"{}\"", self.appliance.http_address()?);
         self.appliance.stop()?;
-        meanwhile(&self.browser);
+        meanwhile(&self.browser, &self.appliance.data())?;
         let lines = self.settings.iter().map(String::as_str).chain([listen.as_str()]);
         self.appliance.configure(&lines.collect::<Vec<_>>())?;
         self.appliance.start_again()
