@@ -8,6 +8,7 @@
 //! - An answer has a largest size; more is a fault, never memory.
 
 mod browser;
+pub mod desktop;
 
 pub use browser::Browser;
 

@@ -29,6 +29,7 @@ pub mod words;
 
 use context::Studio;
 use host::SharedHost;
+use host::desktop::Desktop;
 use leptos::prelude::*;
 
 /// Puts the studio into the page.
@@ -37,5 +38,16 @@ pub fn start(host: SharedHost) {
     mount_to_body(move || {
         Studio::provide(host);
         view! { <routes::Pages/> }
+    });
+}
+
+/// Puts the studio into the page of the desktop program, behind the choice of an appliance.
+pub fn start_in_program(desktop: Desktop) {
+    let program = desktop.program();
+    let host: SharedHost = std::sync::Arc::new(desktop);
+    host.prepare();
+    mount_to_body(move || {
+        Studio::provide(host);
+        view! { <pages::appliances::Appliances program/> }
     });
 }

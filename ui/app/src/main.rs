@@ -1,8 +1,14 @@
-//! The studio in a browser: the page's first call.
+//! The studio: the page's first call.
 //!
 //! **Invariants**
-//! - Nothing is decided here: the host is the browser, the rest is `millrace_app`.
+//! - Nothing is decided here but which host this is; the rest is `millrace_app`.
+
+use millrace_app::host::{Browser, desktop::Desktop};
+use std::sync::Arc;
 
 fn main() {
-    millrace_app::start(std::sync::Arc::new(millrace_app::host::Browser::find()));
+    match Desktop::find() {
+        Some(desktop) => millrace_app::start_in_program(desktop),
+        None => millrace_app::start(Arc::new(Browser::find())),
+    }
 }

@@ -4,6 +4,7 @@
 //! - A page that is not built says so, and what to use until then.
 
 pub mod access;
+pub mod appliances;
 pub mod claim;
 pub mod namespace;
 pub mod not_found;

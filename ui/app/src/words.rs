@@ -7,6 +7,7 @@
 //! - Every text is there in both languages, with the same placeholders: a test looks at all of them.
 //! - No page holds a text of its own.
 
+pub mod appliances;
 pub mod claim;
 pub mod faults;
 pub mod overview;
@@ -52,6 +53,7 @@ pub(crate) use messages;
 
 /// All files, for the test.
 pub const CATALOGUE: &[(&str, &[(&str, Message)])] = &[
+    ("appliances", appliances::ALL),
     ("claim", claim::ALL),
     ("faults", faults::ALL),
     ("overview", overview::ALL),
