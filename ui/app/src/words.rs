@@ -9,8 +9,10 @@
 
 pub mod appliances;
 pub mod claim;
+pub mod designer;
 pub mod faults;
 pub mod overview;
+pub mod pipelines;
 pub mod shell;
 pub mod sign_in;
 pub mod units;
@@ -55,8 +57,10 @@ pub(crate) use messages;
 pub const CATALOGUE: &[(&str, &[(&str, Message)])] = &[
     ("appliances", appliances::ALL),
     ("claim", claim::ALL),
+    ("designer", designer::ALL),
     ("faults", faults::ALL),
     ("overview", overview::ALL),
+    ("pipelines", pipelines::ALL),
     ("shell", shell::ALL),
     ("sign_in", sign_in::ALL),
     ("units", units::ALL),
@@ -108,7 +112,7 @@ pub fn t(message: Message) -> Signal<String> {
 }
 
 /// Fills placeholders in one pass, so that a value that looks like one stays as it is.
-fn fill(text: &str, values: &[(&str, &str)]) -> String {
+pub(crate) fn fill(text: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {

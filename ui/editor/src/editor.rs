@@ -14,7 +14,7 @@ mod choose;
 mod pointer;
 
 use crate::effect::{Effect, Said};
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect};
 use crate::gesture::Gesture;
 use crate::history::{Grain, History};
 use crate::input::Input;
@@ -153,9 +153,12 @@ impl Editor {
         true
     }
 
-    /// Puts a point of the canvas into the middle, as the minimap asks.
-    pub fn look_at(&mut self, canvas: crate::geometry::Point) {
-        self.viewport.center(canvas);
+    /// Puts a point of the canvas into the middle, as the minimap asks; never out of sight of all
+    /// steps.
+    pub fn look_at(&mut self, canvas: Point) {
+        let around = self.scene.bounds().unwrap_or_default();
+        let x = canvas.x.clamp(around.x, around.right());
+        self.viewport.center(Point::new(x, canvas.y.clamp(around.y, around.bottom())));
     }
 
     /// Changes the document, as one entry of the history; a change of the same grain as the one

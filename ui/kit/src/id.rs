@@ -4,6 +4,7 @@
 //! - No two calls in one page give the same name.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use wasm_bindgen::JsCast as _;
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -11,6 +12,14 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 #[must_use]
 pub fn unique(word: &str) -> String {
     format!("{word}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Gives an element the focus; whether it is there and took it.
+#[must_use]
+pub fn focus(name: &str) -> bool {
+    let element = leptos::prelude::document().get_element_by_id(name);
+    let element = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
+    element.is_some_and(|element| element.focus().is_ok())
 }
 
 #[cfg(test)]

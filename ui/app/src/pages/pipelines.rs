@@ -1,14 +1,103 @@
-//! The page "Pipelines": not built yet, and says so.
+//! The page "Pipelines": the list, and the designer of one of them.
+//!
+//! `/pipelines` is the list, `/pipelines/<workspace>/<name>` the designer. Everything that can be
+//! decided without a browser is in `millrace_editor` and in `values` and `rates` here.
 //!
 //! **Invariants**
-//! - Nothing is pretended.
+//! - An address that names no pipeline shows the list.
 
-use crate::pages::NotBuilt;
-use crate::words::shell;
+mod bench;
+mod canvas;
+mod deploy;
+mod desk;
+mod dialogs;
+mod drafts;
+mod faults;
+mod inspector;
+mod labels;
+mod list;
+mod merging;
+mod opened;
+mod rates;
+mod rehearsal;
+mod revisions;
+mod runs;
+mod script;
+mod speech;
+mod test_panel;
+mod values;
+
+use crate::context::Studio;
 use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+use millrace_model::Timestamp;
+
+/// Where a pipeline is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    /// Its workspace.
+    pub workspace: String,
+    /// Its name.
+    pub name: String,
+}
+
+impl At {
+    /// What stands behind `/pipelines/`.
+    fn of(rest: &str) -> Option<Self> {
+        let (workspace, name) = rest.trim_matches('/').split_once('/')?;
+        let is_good = !workspace.is_empty() && millrace_flow::validate::is_pipeline_name(name);
+        is_good.then(|| Self { workspace: workspace.to_owned(), name: name.to_owned() })
+    }
+
+    /// Its address in the studio.
+    fn path(&self) -> String {
+        format!("/pipelines/{}/{}", self.workspace, self.name)
+    }
+
+    /// Its address in the API, with something behind it.
+    fn segments<'a>(&'a self, behind: &[&'a str]) -> Vec<&'a str> {
+        let mut segments = vec!["workspaces", &self.workspace, "pipelines", &self.name];
+        segments.extend(behind);
+        segments
+    }
+}
+
+/// A time of the API as the person writes it.
+fn moment(studio: &Studio, text: &str) -> String {
+    match Timestamp::from_rfc3339(text) {
+        None => text.to_owned(),
+        Some(at) => {
+            let locale = untrack(|| studio.language.locale());
+            locale.date_time(at, studio.host.utc_offset_minutes(at))
+        }
+    }
+}
 
 /// The page.
 #[component]
 pub fn Pipelines() -> impl IntoView {
-    view! { <NotBuilt title=shell::PIPELINES command="millrace pipeline list"/> }
+    let params = use_params_map();
+    let at = Memo::new(move |_| params.with(|params| At::of(&params.get("rest")?)));
+    move || match at.get() {
+        None => view! { <list::List/> }.into_any(),
+        Some(at) => view! { <opened::Opened at/> }.into_any(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_workspace_and_a_name_lead_to_the_designer() {
+        let at = At::of("main/press-scale").unwrap();
+        assert_eq!(at.path(), "/pipelines/main/press-scale");
+        assert_eq!(
+            at.segments(&["runs"]),
+            ["workspaces", "main", "pipelines", "press-scale", "runs"]
+        );
+        for rest in ["", "main", "main/", "main/Not A Name", "main/a/b"] {
+            assert_eq!(At::of(rest), None, "{rest}");
+        }
+    }
 }

@@ -451,6 +451,15 @@ proptest! {
 }
 
 #[test]
+fn the_minimap_never_leads_out_of_sight_of_all_steps() {
+    let mut editor = editor(TWO);
+    editor.look_at(Point::new(1e9, -1e9));
+    assert_eq!(editor.viewport.seen().middle(), Point::new(780.0, 0.0));
+    editor.look_at(Point::new(f64::NAN, f64::INFINITY));
+    assert!(!editor.view().steps.is_empty());
+}
+
+#[test]
 fn arrows_say_when_there_is_nothing_that_way() {
     let mut editor = editor(TWO);
     editor.jump_to("t");
