@@ -63,6 +63,7 @@ pub struct SurfaceKey {
 }
 
 /// A surface.
+#[expect(clippy::too_many_lines, reason = "one piece of markup, with what it listens to")]
 #[component]
 pub fn Surface(
     /// What it is, for those who do not see it.

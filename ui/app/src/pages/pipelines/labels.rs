@@ -53,6 +53,7 @@ pub(super) fn watched(document: &Document) -> Watched {
 }
 
 /// The labels of the wires that are seen.
+#[expect(clippy::too_many_lines, reason = "one piece of markup, with what it listens to")]
 #[component]
 pub(super) fn Labels(links: Signal<Arc<BTreeMap<String, LinkView>>>) -> impl IntoView {
     let desk = Desk::here();

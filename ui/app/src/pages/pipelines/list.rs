@@ -32,6 +32,7 @@ const LISTED: &str = "1000";
 const WORKSPACE: &str = "main";
 
 /// The list.
+#[expect(clippy::too_many_lines, reason = "one piece of markup, with what it listens to")]
 #[component]
 pub(super) fn List() -> impl IntoView {
     let studio = Studio::here();
