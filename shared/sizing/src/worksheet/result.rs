@@ -16,7 +16,7 @@ pub(super) struct Cells {
 
 pub(super) fn sheet(ground: &Ground<'_>) -> (Sheet, Cells) {
     let found = ground.found;
-    let mut sheet = Sheet::new("Result", &[34.0, 16.0, 16.0, 16.0, 16.0, 16.0, 60.0]);
+    let mut sheet = Sheet::new("Result", &[34.0, 22.0, 16.0, 16.0, 16.0, 16.0, 60.0]);
     sheet.push(vec![title(&format!("What '{}' takes", found.plan))]);
     sheet.push(vec![text(&format!(
         "Profile '{}': {}, measured {}.",
