@@ -22,6 +22,16 @@ use millrace_kit::{Button, Notice, Priority, Progress, Weight};
 use serde_json::json;
 use trust::Trust;
 
+/// What the gate shows.
+#[derive(Clone, PartialEq, Eq)]
+enum Shown {
+    List,
+    Connecting,
+    Unreachable(String),
+    Trust { presented: String, pinned: Option<String> },
+    Pages,
+}
+
 /// What the gate knows.
 #[derive(Clone)]
 pub(crate) struct Gate {
@@ -130,6 +140,18 @@ impl Gate {
         self.entered.set(false);
     }
 
+    fn shown(&self) -> Shown {
+        if self.chosen.with(Option::is_none) {
+            return Shown::List;
+        }
+        match self.state.get() {
+            State::NotTrusted { presented, pinned } => Shown::Trust { presented, pinned },
+            _ if self.entered.get() => Shown::Pages,
+            State::Waiting { why, .. } => Shown::Unreachable(why),
+            _ => Shown::Connecting,
+        }
+    }
+
     fn name(&self) -> String {
         self.chosen.get_untracked().map(|chosen| chosen.name).unwrap_or_default()
     }
@@ -143,18 +165,20 @@ pub(crate) fn Appliances(
 ) -> impl IntoView {
     let studio = Studio::here();
     let gate = Gate::start(program, studio.clone());
+    let seen = gate.clone();
+    // Only a change of what is shown makes it anew: a state that comes again must not begin the
+    // pages afresh.
+    let shown = Memo::new(move |_| seen.shown());
     move || {
         let gate = gate.clone();
-        let Some(_) = gate.chosen.get() else {
-            return view! { <List gate/> }.into_any();
-        };
-        match gate.state.get() {
-            State::NotTrusted { presented, pinned } => {
+        match shown.get() {
+            Shown::List => view! { <List gate/> }.into_any(),
+            Shown::Trust { presented, pinned } => {
                 view! { <Trust gate presented pinned/> }.into_any()
             }
-            _ if gate.entered.get() => view! { <Pages/> }.into_any(),
-            State::Waiting { why, .. } => view! { <Unreachable gate why/> }.into_any(),
-            _ => view! { <Connecting gate/> }.into_any(),
+            Shown::Pages => view! { <Pages/> }.into_any(),
+            Shown::Unreachable(why) => view! { <Unreachable gate why/> }.into_any(),
+            Shown::Connecting => view! { <Connecting gate/> }.into_any(),
         }
     }
 }
