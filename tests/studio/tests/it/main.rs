@@ -2,6 +2,8 @@
 
 // The attribute tells clippy that these modules are tests; an integration test is nothing else.
 #[cfg(test)]
+mod pages;
+#[cfg(test)]
 mod plant;
 #[cfg(test)]
 mod window;
