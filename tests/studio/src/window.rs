@@ -119,6 +119,8 @@ impl Window {
     /// # Errors
     /// When the call fails.
     pub fn greet(&mut self) -> anyhow::Result<&Value> {
+        // The program's own page has greeted before it shows anything.
+        self.shows("Appliances")?;
         self.greeting = self.call(&json!({"call": "greet"}))?;
         Ok(&self.greeting)
     }
