@@ -236,6 +236,8 @@ impl Queue {
 impl Inner {
     fn join(&mut self, joining: &Joining) {
         let number = joining.plan.number;
+        // Who may compute for longer than others are allowed to does it behind them.
+        let asks_for_more = joining.plan.script_cpu > self.config.script_cpu;
         match self.pipes.get_mut(&number) {
             Some(pipe) => {
                 let (lane, home) = (pipe.lane, pipe.home);
@@ -256,6 +258,9 @@ impl Inner {
             None => {
                 self.pipes.insert(number, Pipe::new(joining));
             }
+        }
+        if let Some(pipe) = self.pipes.get_mut(&number) {
+            pipe.is_aside = asks_for_more && joining.plan.unit.is_some();
         }
         self.find_home(number);
         self.list(number);

@@ -37,7 +37,8 @@ pub(super) struct Pipe {
     /// About what one run takes, nanoseconds of CPU.
     pub(super) cost: u64,
     pub(super) held_until: Option<Duration>,
-    /// Its scripts reach their limits again and again: it runs behind all others.
+    /// Its scripts reach their limits again and again, or may compute for longer than the box lets
+    /// others: it runs behind all others.
     pub(super) is_aside: bool,
     pub(super) waiting: usize,
     pub(super) running: usize,
@@ -85,7 +86,6 @@ impl Pipe {
         self.counters = Arc::clone(&joining.counters);
         self.lane = lane_of(&self.plan);
         self.held_until = None;
-        self.is_aside = false;
         self.is_leaving = false;
     }
 

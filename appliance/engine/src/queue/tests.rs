@@ -177,6 +177,37 @@ fn a_pipeline_whose_scripts_reach_their_limits_runs_behind_all_others_until_it_i
 }
 
 #[test]
+fn a_pipeline_that_may_compute_longer_than_the_box_lets_others_is_behind_them_from_the_start() {
+    let mut plant = Plant::with(Config::new(1));
+    let calculating = |cpu_ms: u64| {
+        json!({
+            "settings": { "limits": { "cpu_ms": cpu_ms } },
+            "steps": {
+                "start": { "kind": "uns.subscribe", "fields": { "filters": ["in"] } },
+                "note": { "kind": "test.note" },
+                "map": { "kind": "map", "fields": { "output": "{{ double; }}" } }
+            },
+            "wires": wires(&["start > map", "map > note"])
+        })
+    };
+    let mut worker_of = |cpu_ms: u64| {
+        plant.deploy(1, calculating(cpu_ms));
+        plant.device("in", 1);
+        plant.commit();
+        let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
+        let mut taken = Vec::new();
+        let found =
+            (0..2).find(|worker| plant.engine.core.queue.take(*worker, at, &mut taken).is_some());
+        plant.engine.core.queue.give_back(1, taken);
+        plant.settle();
+        found
+    };
+    assert_eq!(worker_of(100), Some(0), "the box's own limit");
+    assert_eq!(worker_of(101), Some(1));
+    assert_eq!(worker_of(50), Some(0), "deployed anew");
+}
+
+#[test]
 fn pipelines_that_used_less_go_first() {
     let mut plant = Plant::new();
     let mut burning = noting("burn", &json!({}));
