@@ -161,8 +161,8 @@ impl Hand {
     /// Works until the engine stops.
     pub(crate) fn work(&mut self) {
         while !self.core.is_stopping.load(Ordering::Acquire) && !self.is_over() {
-            self.core.pulse.worked(self.number, self.core.stage.clock.monotonic());
             if self.is_full {
+                self.core.pulse.worked(self.number, self.core.stage.clock.monotonic());
                 self.sleep(FULL);
                 self.submit();
                 continue;

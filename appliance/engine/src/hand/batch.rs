@@ -17,6 +17,7 @@ impl Hand {
     pub(super) fn batch(&mut self) -> usize {
         let core = Arc::clone(&self.core);
         let at = core.stage.clock.monotonic();
+        core.pulse.worked(self.number, at);
         let mut taken = std::mem::take(&mut self.taken);
         let Some(pipeline) = core.queue.take(self.number, at, &mut taken) else {
             self.taken = taken;

@@ -90,3 +90,20 @@ impl Source for SystemSource {
         fs::read_to_string(self.group.as_ref()?.join("cpu.stat")).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_niceness_is_found_behind_a_name_that_holds_parentheses() {
+        let stat = |nice: i32| {
+            format!("7 (a) b (c)) S 1 7 7 0 -1 4194368 10 0 0 0 5 6 0 0 20 {nice} 9 0 100 0 0 99")
+        };
+        assert_eq!(nice(&stat(0)), Some(0));
+        assert_eq!(nice(&stat(19)), Some(19));
+        assert_eq!(nice(&stat(-20)), Some(-20));
+        assert_eq!(nice("7 (a) S 1 7"), None);
+        assert_eq!(nice("no name"), None);
+    }
+}
