@@ -4,6 +4,7 @@
 //! - It is provided once, at the root; a page that looks for it finds it.
 
 use crate::api::Api;
+use crate::asked::Asked;
 use crate::clock::Clock;
 use crate::host::{Host, Kept, SharedHost};
 use crate::live::Live;
@@ -30,6 +31,8 @@ pub struct Studio {
     pub theme: RwSignal<Theme>,
     /// The time, once a second.
     pub clock: Clock,
+    /// What the desktop program asks of the pages.
+    pub asked: Asked,
 }
 
 /// Light or dark.
@@ -79,7 +82,8 @@ impl Studio {
         });
         provide_context(language);
         provide_context(Toasts::default());
-        provide_context(Self { host, api, live, sessions, language, theme, clock });
+        let asked = Asked::default();
+        provide_context(Self { host, api, live, sessions, language, theme, clock, asked });
     }
 
     /// What is around this page.

@@ -14,6 +14,7 @@
 )]
 
 pub mod api;
+pub mod asked;
 pub mod clock;
 pub mod context;
 pub mod host;

@@ -11,10 +11,12 @@ pub mod status;
 
 pub use navigation::PAGES;
 
+use crate::asked::Entry;
 use crate::context::Studio;
 use crate::host::Kept;
 use crate::keys::{self, Action, Pressed};
-use crate::words::{shell, t};
+use crate::pages::pipelines::{OpenedFiles, is_designer};
+use crate::words::{pipelines, shell, t};
 use leptos::ev;
 use leptos::prelude::*;
 use leptos_router::components::Outlet;
@@ -34,6 +36,7 @@ pub fn Shell() -> impl IntoView {
     let act = act(&studio, keys_open, palette_open);
     listen_to_keys(act);
     let toasts: Toasts = expect_context();
+    listen_to_menu(&studio, act, toasts);
     let needs_session = {
         let current = studio.sessions.current();
         let location = use_location();
@@ -51,6 +54,7 @@ pub fn Shell() -> impl IntoView {
                 <ConnectionBar/>
                 <ErrorBoundary fallback=|errors| view! { <Failed errors/> }>
                     <Show when=move || !needs_session.get()>
+                        <OpenedFiles has_appliance=true/>
                         <Outlet/>
                     </Show>
                 </ErrorBoundary>
@@ -134,6 +138,27 @@ fn listen_to_keys(act: Callback<Action>) {
         }
     });
     on_cleanup(move || handle.remove());
+}
+
+/// Does what was chosen in the desktop program's menu, as far as the page on view does not.
+fn listen_to_menu(studio: &Studio, act: Callback<Action>, toasts: Toasts) {
+    let (asked, language) = (studio.asked, studio.language);
+    let location = use_location();
+    Effect::new(move |_| {
+        let is_designer = location.pathname.with(|path| is_designer(path));
+        match asked.chosen() {
+            Some(Entry::Palette) => act.run(Action::Palette),
+            Some(Entry::Keys) => act.run(Action::Keys),
+            // The list of pipelines asks for the name.
+            Some(Entry::NewPipeline) => return act.run(Action::Go("/pipelines")),
+            Some(Entry::Find) if !is_designer => act.run(Action::Palette),
+            Some(_) if !is_designer => {
+                toasts.bad(Priority::Four, language.say(pipelines::MENU_NO_DESIGNER));
+            }
+            Some(_) | None => return,
+        }
+        asked.done();
+    });
 }
 
 /// Light to dark and back, remembered.

@@ -1,8 +1,9 @@
 //! Goal: a person does it all with the program's own pages: add, compare, sign in, see; and is
 //! warned when the certificate changes.
 
-use crate::plant::{PASSWORD, Plant};
+use crate::plant::{PASSWORD, Plant, document};
 use millrace_studio_harness::{Desktop, Window, missing};
+use std::io::Write as _;
 
 #[test]
 fn a_person_finds_the_appliance_compares_and_signs_in() -> anyhow::Result<()> {
@@ -13,7 +14,9 @@ fn a_person_finds_the_appliance_compares_and_signs_in() -> anyhow::Result<()> {
     }
     let desktop = Desktop::start()?;
     let mut plant = Plant::start()?;
-    let window = Window::open(&desktop, &[])?;
+    let file = desktop.home().join("scale.json");
+    std::fs::File::create(&file)?.write_all(document(2).to_string().as_bytes())?;
+    let window = Window::open(&desktop, &[&file.display().to_string()])?;
     window.shows("No appliance yet")?;
     window.picture("studio-appliances")?;
     window.type_into("Address", "https://")?;
@@ -35,6 +38,12 @@ fn a_person_finds_the_appliance_compares_and_signs_in() -> anyhow::Result<()> {
     window.shows("Overview")?;
     window.shows("anna")?;
     window.picture("studio-overview")?;
+
+    // The file that the program was started with has waited for this.
+    window.shows("scale.json")?;
+    window.press("Open as draft")?;
+    window.shows("Add step")?;
+    window.picture("studio-opened-file")?;
 
     // It is replaced on the box: everything else is covered until a person decides.
     let before = plant.fingerprint()?;

@@ -11,7 +11,7 @@
 mod frames;
 mod program;
 
-pub use program::{Chosen, News, ProfileId, Program, Refused, State};
+pub use program::{Chosen, News, OpenedFile, ProfileId, Program, Refused, State};
 
 use super::{Answer, Browser, Host, Kept, Later, LiveLink, Method, Request, Unreachable};
 use base64::Engine as _;

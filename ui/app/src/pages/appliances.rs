@@ -64,7 +64,8 @@ impl Gate {
             News::Profiles(profiles) => self.profiles.set(profiles),
             News::Notice(text) => self.notices.update(|notices| notices.push(text)),
             News::Command(name) if name == "appliances" => self.leave(),
-            News::Command(_) => {}
+            News::Command(name) => studio.asked.choose(&name),
+            News::Opened(file) => studio.asked.open(file),
             News::Connection(profile, state) => {
                 let is_chosen = self.chosen.with_untracked(|chosen| {
                     chosen.as_ref().is_some_and(|chosen| chosen.id == profile)

@@ -13,6 +13,7 @@ mod desk;
 mod dialogs;
 mod drafts;
 mod faults;
+mod import;
 mod inspector;
 mod labels;
 mod list;
@@ -26,6 +27,8 @@ mod script;
 mod speech;
 mod test_panel;
 mod values;
+
+pub use import::OpenedFiles;
 
 use crate::context::Studio;
 use leptos::prelude::*;
@@ -62,6 +65,11 @@ impl At {
     }
 }
 
+/// Whether the designer of a pipeline stands at this address.
+pub fn is_designer(path: &str) -> bool {
+    path.strip_prefix("/pipelines/").and_then(At::of).is_some()
+}
+
 /// A time of the API as the person writes it.
 fn moment(studio: &Studio, text: &str) -> String {
     match Timestamp::from_rfc3339(text) {
@@ -92,12 +100,14 @@ mod tests {
     fn only_a_workspace_and_a_name_lead_to_the_designer() {
         let at = At::of("main/press-scale").unwrap();
         assert_eq!(at.path(), "/pipelines/main/press-scale");
+        assert!(is_designer(&at.path()));
         assert_eq!(
             at.segments(&["runs"]),
             ["workspaces", "main", "pipelines", "press-scale", "runs"]
         );
         for rest in ["", "main", "main/", "main/Not A Name", "main/a/b"] {
             assert_eq!(At::of(rest), None, "{rest}");
+            assert!(!is_designer(&format!("/pipelines/{rest}")), "{rest}");
         }
     }
 }

@@ -14,6 +14,10 @@ super::messages! {
     IMPORT_TEXT: "Exported pipeline", "Exportierte Pipeline";
     IMPORT_OPEN: "Open as draft", "Als Entwurf öffnen";
     IMPORT_TOO_MANY: "The file has {n} steps; a pipeline has 1,000 at most. Split it and call one part from the other.", "Die Datei hat {n} Schritte; eine Pipeline hat höchstens 1.000. Teile sie und rufe einen Teil aus dem anderen auf.";
+    OPENED_CHOOSE: "This file was opened. Open the appliance where it belongs; it can be imported there.", "Diese Datei wurde geöffnet. Öffne das Gerät, zu dem sie gehört; dort lässt sie sich importieren.";
+    OPENED_IMPORT: "This file was opened. It becomes a draft and runs only when you deploy it.", "Diese Datei wurde geöffnet. Sie wird ein Entwurf und läuft erst, wenn du sie ausrollst.";
+    OPENED_ASIDE: "Put aside", "Weglegen";
+    MENU_NO_DESIGNER: "Open a pipeline first: this is a command of the designer.", "Öffne zuerst eine Pipeline: das ist ein Befehl des Designers.";
     EXPORT: "Export", "Exportieren";
     WORKSPACE: "Workspace", "Arbeitsbereich";
     NAME: "Name", "Name";

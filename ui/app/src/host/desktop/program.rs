@@ -126,11 +126,25 @@ enum Event {
         profiles: Vec<Chosen>,
     },
     Live(Heard),
+    Opened {
+        file: OpenedFile,
+    },
     Command {
         name: String,
     },
     #[serde(other)]
     Other,
+}
+
+/// A file that a person opened with the program.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct OpenedFile {
+    /// Its name without a folder.
+    pub name: String,
+    /// What it holds; absent when it could not be read.
+    pub text: Option<String>,
+    /// Why it could not be read.
+    pub fault: Option<String>,
 }
 
 /// What the page that chooses an appliance is told.
@@ -142,6 +156,8 @@ pub enum News {
     Profiles(Vec<Chosen>),
     /// A menu entry was chosen.
     Command(String),
+    /// A file was opened.
+    Opened(OpenedFile),
     /// The program said something at the start.
     Notice(String),
 }
@@ -224,6 +240,7 @@ impl Program {
                     }
                     Ok(Event::Profiles { profiles }) => tell(News::Profiles(profiles)),
                     Ok(Event::Command { name }) => tell(News::Command(name)),
+                    Ok(Event::Opened { file }) => tell(News::Opened(file)),
                     Ok(Event::Live(heard)) => self.heard(heard),
                     Ok(Event::Other) | Err(_) => {}
                 }

@@ -4,6 +4,7 @@ use super::Gate;
 use crate::context::Studio;
 use crate::host::desktop::Chosen;
 use crate::pages::claim::Entrance;
+use crate::pages::pipelines::OpenedFiles;
 use crate::words::{appliances, t};
 use leptos::prelude::*;
 use millrace_kit::{Button, Empty, Field, Notice, Panel, Priority, Progress, Weight};
@@ -40,6 +41,7 @@ pub(super) fn List(
             {move || notices.get().into_iter().map(|text| view! {
                 <Notice priority=Priority::Two title=t(appliances::TITLE) text/>
             }).collect_view()}
+            <OpenedFiles has_appliance=false/>
             <Show when=move || profiles.with(Vec::is_empty)>
                 <Empty title=t(appliances::EMPTY) next=t(appliances::EMPTY_NEXT)/>
             </Show>

@@ -35,6 +35,7 @@ pub(super) fn Bench(desk: Desk) -> impl IntoView {
             let _unfocused = canvas.focus().is_err();
         }
     };
+    desk.follow_menu();
     let was_open = StoredValue::new(false);
     Effect::new(move |_| {
         let is_open = desk.over.get() != Over::Nothing;

@@ -9,6 +9,7 @@
 //! - A draft that differs from its base is kept on this machine until it is stored or discarded.
 
 use super::{At, drafts};
+use crate::asked::Entry;
 use crate::context::Studio;
 use crate::words::{Language, Message};
 use leptos::prelude::*;
@@ -195,6 +196,23 @@ impl Desk {
     /// Does an action.
     pub(super) fn run(self, action: Action) {
         self.act(|editor| editor.run(action));
+    }
+
+    /// Does what is chosen in the desktop program's menu.
+    pub(super) fn follow_menu(self) {
+        let asked = self.studio().asked;
+        Effect::new(move |_| {
+            let action = match asked.chosen() {
+                Some(Entry::Save) => Action::Save,
+                Some(Entry::Deploy) => Action::Deploy,
+                Some(Entry::Undo) => Action::Undo,
+                Some(Entry::Redo) => Action::Redo,
+                Some(Entry::Find) => Action::Search,
+                Some(Entry::NewPipeline | Entry::Palette | Entry::Keys) | None => return,
+            };
+            asked.done();
+            untrack(|| self.run(action));
+        });
     }
 
     fn perform(self, asked: &Asked) {

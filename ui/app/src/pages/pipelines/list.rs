@@ -4,12 +4,13 @@
 //! - Stopping a pipeline names it and says what happens; deploying is the designer's, where the
 //!   changes are in sight.
 
+use super::At;
 use super::deploy::some;
+use super::import::ImportDialog;
 use super::moment;
-use super::opened::fetch;
 use super::rates::{Counters, Rate};
-use super::{At, drafts};
 use crate::api::Fault;
+use crate::asked::Entry;
 use crate::context::Studio;
 use crate::pages::Page;
 use crate::poll::poll;
@@ -17,19 +18,15 @@ use crate::words::{Message, pipelines, shell, t};
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use millrace_contract::v1;
-use millrace_flow::Document;
-use millrace_flow::validate::{STEPS_MAX, is_pipeline_name};
-use millrace_kit::file::FileText;
-use millrace_kit::{
-    Button, Column, Dialog, Empty, Field, FieldKind, Notice, Priority, Table, Toasts, Weight,
-};
+use millrace_flow::validate::is_pipeline_name;
+use millrace_kit::{Button, Column, Dialog, Empty, Field, Notice, Priority, Table, Toasts, Weight};
 use std::collections::HashMap;
 use std::time::Duration;
 
 /// Most pipelines that are listed.
 const LISTED: &str = "1000";
 /// The workspace that the list shows.
-const WORKSPACE: &str = "main";
+pub(super) const WORKSPACE: &str = "main";
 
 /// The list.
 #[expect(clippy::too_many_lines, reason = "one piece of markup, with what it listens to")]
@@ -71,6 +68,13 @@ pub(super) fn List() -> impl IntoView {
     };
     let (making, importing, stopping) =
         (RwSignal::new(false), RwSignal::new(false), RwSignal::new(false));
+    let asked = studio.asked;
+    Effect::new(move |_| {
+        if asked.chosen() == Some(Entry::NewPipeline) {
+            making.set(true);
+            asked.done();
+        }
+    });
     let may_edit = studio.sessions.may(v1::Role::Engineer);
     let language = studio.language;
     let read_only = Signal::derive(move || (!may_edit).then(|| language.say(pipelines::READ_ONLY)));
@@ -227,59 +231,6 @@ fn NewForm() -> impl IntoView {
                 <Button on_press=|()| {} submit=true weight=Weight::Primary>{t(pipelines::CREATE)}</Button>
             </div>
         </form>
-    }
-}
-
-#[component]
-fn ImportDialog(open: RwSignal<bool>) -> impl IntoView {
-    view! { <Dialog title=t(pipelines::IMPORT) open close=t(shell::CANCEL)><ImportForm/></Dialog> }
-}
-
-#[component]
-fn ImportForm() -> impl IntoView {
-    let studio = Studio::here();
-    let (text, fault) = (RwSignal::new(String::new()), RwSignal::new(None::<String>));
-    let navigate = use_navigate();
-    let go = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        let document = match imported(&studio, &text.get_untracked()) {
-            Ok(document) => document,
-            Err(why) => return fault.set(Some(why)),
-        };
-        let at = At { workspace: WORKSPACE.to_owned(), name: document.name.clone() };
-        let (studio, navigate) = (studio.clone(), navigate.clone());
-        leptos::task::spawn_local(async move {
-            // The draft stands on what is there, so that the merge has a base.
-            let base = fetch(&studio.api, &at, "latest", studio.language).await;
-            let revision = base.map_or(0, |base| base.revision);
-            drafts::keep(studio.host.as_ref(), &at, revision, &document);
-            navigate(&at.path(), leptos_router::NavigateOptions::default());
-        });
-    };
-    view! {
-        <form class="form" on:submit=go>
-            <p class="muted">{t(pipelines::IMPORT_HELP)}</p>
-            <FileText label=t(pipelines::IMPORT) on_text=move |read: String| text.set(read)/>
-            <Field label=t(pipelines::IMPORT_TEXT) value=text kind=FieldKind::Long fault/>
-            <div class="form-actions">
-                <Button on_press=|()| {} submit=true weight=Weight::Primary>{t(pipelines::IMPORT_OPEN)}</Button>
-            </div>
-        </form>
-    }
-}
-
-/// The document of a text, or why it cannot be taken.
-fn imported(studio: &Studio, text: &str) -> Result<Document, String> {
-    let document = Document::parse(text).map_err(|fault| fault.to_string())?;
-    let steps = document.steps.len();
-    if steps > STEPS_MAX {
-        let number = steps.to_string();
-        return Err(studio.language.say_with(pipelines::IMPORT_TOO_MANY, &[("n", &number)]));
-    }
-    if is_pipeline_name(&document.name) {
-        Ok(document)
-    } else {
-        Err(studio.language.say(pipelines::BAD_NAME))
     }
 }
 
