@@ -5,7 +5,7 @@
 
 use crate::error::{ApiError, Result};
 use millrace_contract::v1::{DocumentFault, PipelineDiff};
-use millrace_flow::{Document, Fault, ParseFault, Severity};
+use millrace_flow::{Document, Examined, Fault, Severity};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
@@ -19,19 +19,22 @@ pub(crate) struct Judged {
 
 /// Reads a document and holds it against all rules.
 pub(crate) fn judge(text: &RawValue, name: &str) -> Result<Judged> {
-    let document = Document::parse(text.get()).map_err(|fault| no_document(&fault))?;
-    if document.name != name {
+    let Examined { document, faults } = millrace_flow::examine(text.get());
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        faults.into_iter().partition(|fault| fault.severity == Severity::Error);
+    let mut errors: Vec<_> = errors.into_iter().map(outward).collect();
+    // A document without a name that can be read has been told so, or is none at all.
+    let is_told = errors.iter().any(|fault| {
+        fault.step.is_none() && fault.field.as_deref().is_none_or(|field| field == "name")
+    });
+    if !is_told && document.as_ref().is_some_and(|document| document.name != name) {
         let message = format!("must be '{name}', as the address says");
         let (field, code) = (Some("name".to_owned()), "bad_name".to_owned());
-        let fault = DocumentFault { field, code, message, ..DocumentFault::default() };
-        return Err(ApiError::document(vec![fault]));
+        errors.insert(0, DocumentFault { field, code, message, ..DocumentFault::default() });
     }
-    let (errors, warnings): (Vec<_>, Vec<_>) = millrace_flow::validate(&document)
-        .into_iter()
-        .partition(|fault| fault.severity == Severity::Error);
-    if !errors.is_empty() {
-        return Err(ApiError::document(errors.into_iter().map(outward).collect()));
-    }
+    let Some(document) = document.filter(|_| errors.is_empty()) else {
+        return Err(ApiError::document(errors));
+    };
     let text = serde_json::to_string(&document)
         .map_err(|error| ApiError::internal(&format!("a document is not JSON: {error}")))?;
     let warnings = warnings.into_iter().map(outward).collect();
@@ -51,15 +54,8 @@ pub(crate) fn stored_json(text: &str) -> Result<Box<RawValue>> {
 }
 
 fn outward(fault: Fault) -> DocumentFault {
-    let Fault { step, field, code, message, .. } = fault;
-    DocumentFault { step, field, line: None, code: code.to_owned(), message }
-}
-
-fn no_document(fault: &ParseFault) -> ApiError {
-    let (step, field) = locate(&fault.path);
-    let line = u32::try_from(fault.line).ok().filter(|line| *line > 0);
-    let (code, message) = ("no_document".to_owned(), fault.message.clone());
-    ApiError::document(vec![DocumentFault { step, field, line, code, message }])
+    let Fault { step, field, line, code, message, .. } = fault;
+    DocumentFault { step, field, line, code: code.to_owned(), message }
 }
 
 /// What is different between two stored documents.
@@ -71,17 +67,6 @@ pub(crate) fn diff(from: (u32, &Document), to: (u32, &Document)) -> Result<Pipel
     let edits =
         edits.map_err(|error| ApiError::internal(&format!("an edit is not JSON: {error}")))?;
     Ok(PipelineDiff { from: from.0, to: to.0, lines, edits })
-}
-
-/// Turns `steps.scale.timeout_ms` into step and field.
-fn locate(path: &str) -> (Option<String>, Option<String>) {
-    let Some(rest) = path.strip_prefix("steps.") else {
-        return (None, (path != ".").then(|| path.to_owned()));
-    };
-    match rest.split_once('.') {
-        Some((step, field)) => (Some(step.to_owned()), Some(field.to_owned())),
-        None => (Some(rest.to_owned()), None),
-    }
 }
 
 #[cfg(test)]
@@ -120,13 +105,20 @@ mod tests {
         assert_eq!(faults(&unknown)[0].0, some("note"));
         let number = document(|value| value["steps"]["note"]["timeout_ms"] = json!("soon"));
         assert_eq!(faults(&number), [(some("note"), some("timeout_ms"))]);
+        let both = document(|value| {
+            value["steps"]["note"]["timeout_ms"] = json!("soon");
+            value["steps"]["in"]["kind"] = json!("manuel");
+            value["name"] = json!("b");
+        });
+        let told = faults(&both);
+        assert_eq!(told.len(), 3, "{told:?}");
         let renamed = document(|value| value["name"] = json!("b"));
         assert_eq!(faults(&renamed), [(None, some("name"))]);
         let future = document(|value| value["millrace"] = json!(99));
         assert_eq!(faults(&future).len(), 1);
         let twice =
             RawValue::from_string(r#"{"millrace":1,"name":"a","name":"a"}"#.into()).unwrap();
-        assert_eq!(faults(&twice).len(), 1);
+        assert_eq!(faults(&twice), [(None, some("name")), (None, some("steps"))]);
         assert_eq!(faults(&RawValue::from_string("7".into()).unwrap()).len(), 1);
     }
 

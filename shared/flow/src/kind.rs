@@ -153,6 +153,12 @@ pub fn find(name: &str) -> Option<&'static Kind> {
     ALL.iter().copied().find(|kind| kind.name == name)
 }
 
+/// The kind that was probably meant by a name that is none.
+#[must_use]
+pub fn meant(name: &str) -> Option<&'static str> {
+    crate::near::nearest(name, ALL.iter().map(|kind| kind.name))
+}
+
 impl Kind {
     /// The number of a port.
     #[must_use]
@@ -178,6 +184,13 @@ impl Kind {
         let numbered = self.ports.len().saturating_sub(1);
         let last = self.ports.iter().skip(numbered);
         self.ports.iter().take(cases.min(numbered)).chain(last).copied().collect()
+    }
+
+    /// Whether a failed execution may be tried again: what goes outside, waits for an answer, or
+    /// holds other steps can fail for a cause that passes. What only computes gives the same again.
+    #[must_use]
+    pub fn may_try_again(&self) -> bool {
+        self.is_outside || ["call", "foreach", "history.query", "try"].contains(&self.name)
     }
 
     /// What a field holds: as the step says, else the kind's default, else nothing.

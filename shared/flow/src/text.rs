@@ -9,13 +9,18 @@
 //! and a whole number that would lose digits, are refused; `parse(to_text(d)) = d` for documents
 //! that were read or validated; text that was written reads and writes as itself.
 
+mod place;
 mod scan;
+mod shape;
+mod words;
 mod write;
 
 use crate::document::{Document, FORMAT};
 use crate::kind::FieldForm;
+use place::Place;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::HashSet;
 use thiserror::Error;
 
 /// Largest document in bytes.
@@ -25,21 +30,75 @@ pub const DOCUMENT_DEPTH_MAX: usize = 64;
 
 /// Why text is no document.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("line {line}, column {column}, at `{path}`: {message}")]
+#[error("{}{message}", self.whereabouts())]
 pub struct ParseFault {
-    /// Where in the document: `steps.scale.fields.factor`; `.` for the whole.
-    pub path: String,
+    /// A stable word: one of [`crate::validate::CODES`].
+    pub code: &'static str,
+    place: Place,
     /// Line, from 1; 0 if no line is to blame.
-    pub line: usize,
+    pub line: u32,
     /// Column, from 1, in bytes.
-    pub column: usize,
+    pub column: u32,
     /// What is wrong.
     pub message: String,
 }
 
 impl ParseFault {
-    fn whole(message: String) -> Self {
-        Self { path: ".".into(), line: 0, column: 0, message }
+    fn whole(code: &'static str, message: String) -> Self {
+        Self::new(code, Place::default(), message)
+    }
+
+    fn new(code: &'static str, place: Place, message: String) -> Self {
+        Self { code, place, line: 0, column: 0, message }
+    }
+
+    /// The step, if it is about one.
+    #[must_use]
+    pub fn step(&self) -> Option<&str> {
+        self.place.step()
+    }
+
+    /// The field of the step or of the document, if it is about one.
+    #[must_use]
+    pub fn field(&self) -> Option<String> {
+        self.place.field()
+    }
+
+    fn at(mut self, (line, column): (usize, usize)) -> Self {
+        let short = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        (self.line, self.column) = (short(line), short(column));
+        self
+    }
+
+    fn whereabouts(&self) -> String {
+        let mut text = match self.line {
+            0 => String::new(),
+            line => format!("line {line}, column {}", self.column),
+        };
+        let path = self.place.to_string();
+        if !path.is_empty() {
+            let comma = if text.is_empty() { "" } else { ", " };
+            text.push_str(&format!("{comma}at `{path}`"));
+        }
+        if !text.is_empty() {
+            text.push_str(": ");
+        }
+        text
+    }
+}
+
+/// A text that was read to its end, whatever is wrong with it.
+pub(crate) struct Reading {
+    /// The document: as it was written if there is no fault, else as far as it can be read; nothing
+    /// if the text is no JSON, or of another format.
+    pub(crate) document: Option<Document>,
+    /// All that keeps it from being a document.
+    pub(crate) faults: Vec<ParseFault>,
+}
+
+impl Reading {
+    fn nothing(fault: ParseFault) -> Self {
+        Self { document: None, faults: vec![fault] }
     }
 }
 
@@ -53,33 +112,63 @@ impl Document {
     /// Reads a document.
     ///
     /// # Errors
-    /// The first thing that keeps the text from being a document, and where. Whether it can be
-    /// deployed is for [`crate::validate`].
+    /// The first thing that keeps the text from being a document, and where; [`crate::examine`]
+    /// finds all. Whether it can be deployed is for [`crate::validate`].
     pub fn parse(text: &str) -> Result<Self, ParseFault> {
+        let Reading { document, faults } = Self::read(text);
+        match (faults.into_iter().next(), document) {
+            (None, Some(document)) => Ok(document),
+            (Some(fault), _) => Err(fault),
+            (None, None) => {
+                Err(ParseFault::whole("bad_shape", "is no pipeline document".to_owned()))
+            }
+        }
+    }
+
+    /// Reads as much of a document as there is.
+    pub(crate) fn read(text: &str) -> Reading {
         if text.len() > DOCUMENT_BYTES_MAX {
-            let message = format!("{} bytes, {DOCUMENT_BYTES_MAX} at most", text.len());
-            return Err(ParseFault::whole(message));
+            let message =
+                format!("the document has {} bytes, {DOCUMENT_BYTES_MAX} at most", text.len());
+            return Reading::nothing(ParseFault::whole("too_large", message));
         }
-        scan::scan(text)?;
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let read: Result<Self, _> = serde_path_to_error::deserialize(&mut reader);
-        let mut document = match read {
-            Ok(document) => document,
-            Err(fault) => return Err(Self::fault(text, &fault)),
+        let mut faults = match scan::scan(text) {
+            Ok(faults) => faults,
+            Err(fault) => return Reading::nothing(fault),
         };
-        if let Err(fault) = reader.end() {
-            return Err(ParseFault {
-                path: ".".into(),
-                line: fault.line(),
-                column: fault.column(),
-                message: without_place(&fault),
-            });
+        let read: Result<Self, _> = serde_json::from_str(text);
+        match read {
+            Ok(document) if document.millrace != FORMAT => {
+                Reading::nothing(other_format(document.millrace))
+            }
+            Ok(mut document) => {
+                document.normalize();
+                Reading { document: Some(document), faults }
+            }
+            Err(fault) => {
+                // A document of a later version may have what this one does not know: say that
+                // first.
+                if let Ok(Format { millrace }) = serde_json::from_str(text)
+                    && millrace != FORMAT
+                {
+                    return Reading::nothing(other_format(millrace));
+                }
+                let mut value: Value = match serde_json::from_str(text) {
+                    Ok(value) => value,
+                    Err(fault) => return Reading::nothing(no_json(&fault)),
+                };
+                let mut shape = located(text, shape::mend(&mut value));
+                if shape.is_empty() && faults.is_empty() {
+                    shape.push(no_json(&fault));
+                }
+                faults.append(&mut shape);
+                let mut document: Option<Self> = serde_json::from_value(value).ok();
+                if let Some(document) = &mut document {
+                    document.normalize();
+                }
+                Reading { document, faults }
+            }
         }
-        if document.millrace != FORMAT {
-            return Err(ParseFault::whole(other_format(document.millrace)));
-        }
-        document.normalize();
-        Ok(document)
     }
 
     /// Reads a document from bytes.
@@ -88,7 +177,8 @@ impl Document {
     /// As [`Document::parse`], and bytes that are no UTF-8.
     pub fn parse_bytes(bytes: &[u8]) -> Result<Self, ParseFault> {
         let text = std::str::from_utf8(bytes).map_err(|fault| {
-            ParseFault::whole(format!("no UTF-8 from byte {} on", fault.valid_up_to()))
+            let message = format!("no UTF-8 from byte {} on", fault.valid_up_to());
+            ParseFault::whole("not_json", message)
         })?;
         Self::parse(text)
     }
@@ -115,31 +205,34 @@ impl Document {
             }
         }
     }
-
-    fn fault(text: &str, fault: &serde_path_to_error::Error<serde_json::Error>) -> ParseFault {
-        // A document of a later version may have what this one does not know: say that first.
-        if let Ok(Format { millrace }) = serde_json::from_str(text)
-            && millrace != FORMAT
-        {
-            return ParseFault::whole(other_format(millrace));
-        }
-        ParseFault {
-            path: fault.path().to_string(),
-            line: fault.inner().line(),
-            column: fault.inner().column(),
-            message: without_place(fault.inner()),
-        }
-    }
 }
 
-fn other_format(format: u32) -> String {
-    format!("format {format} is not known to this version, which reads format {FORMAT}")
+fn other_format(format: u32) -> ParseFault {
+    let message = format!("format {format} is not known to this version, which reads {FORMAT}");
+    ParseFault::new("format", Place::default().key("millrace"), message)
 }
 
-/// The message of a JSON error without the place, which has fields of its own.
-fn without_place(fault: &serde_json::Error) -> String {
-    let message = fault.to_string();
-    message.split(" at line ").next().unwrap_or_default().to_owned()
+fn no_json(fault: &serde_json::Error) -> ParseFault {
+    ParseFault::whole("not_json", words::of(fault)).at((fault.line(), fault.column()))
+}
+
+/// The same faults with their lines. What is missing is told where it would stand.
+fn located(text: &str, faults: Vec<ParseFault>) -> Vec<ParseFault> {
+    let around = |path: &str| match path.rfind(['.', '[']) {
+        Some(end) => path.get(..end).unwrap_or_default().to_owned(),
+        None => String::new(),
+    };
+    let paths: Vec<String> = faults.iter().map(|fault| fault.place.to_string()).collect();
+    let wanted: HashSet<String> = paths
+        .iter()
+        .flat_map(|path| [path.clone(), around(path)])
+        .filter(|path| !path.is_empty())
+        .collect();
+    let found = scan::positions(text, &wanted);
+    let position = |path: &String| found.get(path).or_else(|| found.get(&around(path)));
+    let located =
+        |(fault, path): (ParseFault, &String)| fault.at(position(path).copied().unwrap_or((1, 1)));
+    faults.into_iter().zip(&paths).map(located).collect()
 }
 
 /// Whether text of this form is written as a list of its lines.

@@ -59,6 +59,9 @@ pub struct Fault {
     pub step: Option<String>,
     /// The field of the step (`cases[1].test`) or of the document, if it is about one.
     pub field: Option<String>,
+    /// The line of the document's text, from 1: of what keeps a text from being read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
     /// A stable word: one of [`CODES`].
     pub code: &'static str,
     /// For people: what is wrong and what to do.
@@ -74,18 +77,23 @@ pub const CODES: &[&str] = &[
     "bad_name",
     "bad_retry",
     "bad_setting",
+    "bad_shape",
     "bad_timeout",
     "calls_itself",
     "cycle",
     "dangling_wire",
+    "duplicate_key",
     "duplicate_wire",
     "expression_not_allowed",
     "fields_disagree",
     "format",
     "go_to_unknown_step",
+    "inexact_number",
     "missing_field",
     "no_trigger",
     "not_in_scripts",
+    "not_json",
+    "retry_without_effect",
     "secret_literal",
     "too_deep",
     "too_large",
@@ -106,13 +114,16 @@ pub const CODES: &[&str] = &[
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (&self.step, &self.field) {
-            (Some(step), Some(field)) => {
-                write!(f, "step `{step}`, field `{field}`: {}", self.message)
-            }
-            (Some(step), None) => write!(f, "step `{step}`: {}", self.message),
-            (None, Some(field)) => write!(f, "`{field}`: {}", self.message),
-            (None, None) => f.write_str(&self.message),
+        let step = self.step.as_ref().map(|step| format!("step `{step}`"));
+        let field = match (&self.field, &step) {
+            (Some(field), Some(_)) => Some(format!("field `{field}`")),
+            (field, _) => field.as_ref().map(|field| format!("`{field}`")),
+        };
+        let line = self.line.map(|line| format!("line {line}"));
+        let place: Vec<_> = [step, field, line].into_iter().flatten().collect();
+        match place.is_empty() {
+            true => f.write_str(&self.message),
+            false => write!(f, "{}: {}", place.join(", "), self.message),
         }
     }
 }
@@ -156,6 +167,13 @@ pub fn validate(document: &Document) -> Vec<Fault> {
     faults.list
 }
 
+/// The last fault of a list that is not all.
+pub(crate) fn too_many() -> Fault {
+    let message = format!("more than {FAULTS_MAX} faults; the rest is not listed");
+    let (severity, code) = (Severity::Error, "too_many_faults");
+    Fault { severity, step: None, field: None, line: None, code, message }
+}
+
 /// What was found so far, and where the search is.
 #[derive(Default)]
 struct Faults {
@@ -182,15 +200,10 @@ impl Faults {
         debug_assert!(CODES.contains(&code), "{code}");
         match self.list.len() {
             known if known > FAULTS_MAX => {}
-            FAULTS_MAX => {
-                let message = format!("more than {FAULTS_MAX} faults; the rest is not listed");
-                let code = "too_many_faults";
-                let severity = Severity::Error;
-                self.list.push(Fault { severity, step: None, field: None, code, message });
-            }
+            FAULTS_MAX => self.list.push(too_many()),
             _ => {
                 let (step, field) = (self.step.clone(), field.map(str::to_owned));
-                self.list.push(Fault { severity, step, field, code, message });
+                self.list.push(Fault { severity, step, field, line: None, code, message });
             }
         }
     }
@@ -322,6 +335,17 @@ fn step_itself(id: &str, step: &Step, faults: &mut Faults) {
             let message = format!("takes `first_ms` to {RETRY_MS_MAX}");
             faults.error(Some("retry.most_ms"), "bad_retry", message);
         }
+    }
+    let kind = step.known_kind();
+    if let Some(kind) = kind.filter(|kind| step.retry.is_some() && !kind.may_try_again())
+        && !step.is_trigger()
+    {
+        let message = format!(
+            "has no effect: what fails in `{}` is not tried again. Only faults that may pass are: \
+             a target that cannot be reached, is busy, or does not answer in time",
+            kind.name
+        );
+        faults.warn(Some("retry"), "retry_without_effect", message);
     }
     if step.is_trigger() {
         let has_some = step.timeout_ms.is_some() || step.retry.is_some();

@@ -23,6 +23,10 @@ enum Form {
 }
 
 impl Output {
+    /// Lines for people.
+    #[cfg(test)]
+    pub(crate) const TEXT: Self = Self { format: Form::Text, json: false };
+
     /// Whether programs read it.
     pub(crate) fn is_json(self) -> bool {
         self.json || self.format == Form::Json
@@ -38,10 +42,34 @@ pub(crate) fn json_line(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A number and its noun, in the plural where there is not one: `1 run`, `2 entries`.
+pub(crate) fn counted<N>(count: N, noun: &str) -> String
+where
+    N: std::fmt::Display + PartialEq + From<u8>,
+{
+    if count == N::from(1) {
+        return format!("1 {noun}");
+    }
+    match noun.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
+        _ if noun.ends_with(['s', 'x']) => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::Parser;
+
+    #[test]
+    fn one_is_one_and_all_else_is_many() {
+        assert_eq!(counted(1_u64, "run"), "1 run");
+        assert_eq!(counted(0_u64, "run"), "0 runs");
+        assert_eq!(counted(2_usize, "entry"), "2 entries");
+        assert_eq!(counted(3_u32, "day"), "3 days");
+        assert_eq!(counted(4_u64, "suffix"), "4 suffixes");
+    }
 
     #[derive(Parser)]
     struct Line {

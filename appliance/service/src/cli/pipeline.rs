@@ -2,6 +2,7 @@
 
 mod deployment;
 mod documents;
+mod kinds;
 mod offline;
 mod runs;
 mod shown;
@@ -16,6 +17,7 @@ use std::future::Future;
 
 const EXAMPLES: &str = "\
 Examples:
+  millrace pipeline kinds uns.publish
   millrace pipeline validate scale.json
   millrace pipeline test scale.json
   millrace pipeline rehearse scale.json --from -1d
@@ -38,6 +40,8 @@ pub(super) enum PipelineVerb {
     Show(documents::ShowArgs),
     /// Checks files without an appliance: every fault with its step and field.
     Validate(documents::ValidateArgs),
+    /// Lists the kinds of steps, or shows one with its fields and ports; needs no appliance.
+    Kinds(kinds::KindsArgs),
     /// Stores files as new revisions. What runs goes on; --deploy lets them run.
     Import(documents::ImportArgs),
     /// Writes designs as files for git: in a stable order, without secrets.
@@ -69,8 +73,10 @@ pub(super) enum PipelineVerb {
 
 pub(super) fn run(place: &Place, verb: PipelineVerb) -> anyhow::Result<()> {
     // Without an appliance.
-    if let PipelineVerb::Validate(args) = &verb {
-        return documents::validate(args);
+    match &verb {
+        PipelineVerb::Validate(args) => return documents::validate(args),
+        PipelineVerb::Kinds(args) => return kinds::run(args),
+        _ => {}
     }
     let appliance = match (Appliance::connect(place), &verb) {
         (Ok(appliance), _) => appliance,
@@ -84,6 +90,7 @@ pub(super) fn run(place: &Place, verb: PipelineVerb) -> anyhow::Result<()> {
             PipelineVerb::List(args) => documents::list(&appliance, &args).await,
             PipelineVerb::Show(args) => documents::show(&appliance, &args).await,
             PipelineVerb::Validate(args) => documents::validate(&args),
+            PipelineVerb::Kinds(args) => kinds::run(&args),
             PipelineVerb::Import(args) => documents::import(&appliance, &args).await,
             PipelineVerb::Export(args) => documents::export(&appliance, &args).await,
             PipelineVerb::Diff(args) => documents::diff(&appliance, &args).await,

@@ -152,7 +152,7 @@ pub struct DocumentFault {
     /// The field at fault: of the step where one is named, else of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The line within the field's text, the first is 1.
+    /// The line of the document's text, the first is 1, where the text cannot be read as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// For programs: a stable word, such as `unknown_kind`.

@@ -1,46 +1,119 @@
-//! A first look at JSON text, for what the reader behind it does not refuse: nesting, keys that
-//! stand twice (a merge in git easily makes one), and whole numbers that would lose digits.
+//! A look at JSON text as text, for what the reader behind it does not tell: nesting, keys that
+//! stand twice (a merge in git easily makes one), whole numbers that would lose digits, and the
+//! line of each key.
 //!
 //! What is no JSON is left to the reader behind it.
 //!
 //! **Invariants**: one pass; memory in proportion to the text.
 
+use super::place::Place;
 use super::{DOCUMENT_DEPTH_MAX, ParseFault};
-use crate::expression::position;
-use std::collections::HashSet;
+use crate::validate::FAULTS_MAX;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
 
 /// An object or list that is open.
 #[derive(Default)]
 struct Open<'a> {
     /// Keys seen; only objects have some.
     keys: HashSet<&'a str>,
-    /// The key or place of what comes next.
+    /// The key of what comes next.
     key: Option<&'a str>,
     items: usize,
     is_object: bool,
-    /// Whether a text that comes next is a key.
-    awaits_key: bool,
+    /// Whether a text that comes next is a key, or any value the next item.
+    is_awaiting: bool,
 }
 
+/// What a walk comes by.
+enum Found<'a> {
+    /// A key or the beginning of an item.
+    Place,
+    /// A key that was there before.
+    Twice,
+    /// A number.
+    Number(&'a str),
+    /// More nesting than is read.
+    TooDeep,
+}
+
+/// Line and column of a byte, from 1.
+pub(super) type Position = (usize, usize);
+
 /// Looks the text over.
-pub(super) fn scan(text: &str) -> Result<(), ParseFault> {
+///
+/// # Errors
+/// Nesting that no reader should be given.
+pub(super) fn scan(text: &str) -> Result<Vec<ParseFault>, ParseFault> {
+    let mut faults = Vec::new();
+    let mut too_deep = None;
+    walk(text, |found, open, position| {
+        let (code, message) = match found {
+            Found::Place => return ControlFlow::Continue(()),
+            Found::Twice => ("duplicate_key", "the key stands twice".to_owned()),
+            Found::Number(digits) if !loses_digits(digits) => return ControlFlow::Continue(()),
+            Found::Number(digits) => {
+                ("inexact_number", format!("{digits} is too large to be held exactly"))
+            }
+            Found::TooDeep => {
+                let message = format!("nested more than {DOCUMENT_DEPTH_MAX} deep");
+                too_deep = Some(ParseFault::new("too_deep", place(open), message).at(position));
+                return ControlFlow::Break(());
+            }
+        };
+        faults.push(ParseFault::new(code, place(open), message).at(position));
+        if faults.len() > FAULTS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    too_deep.map_or(Ok(faults), Err)
+}
+
+/// Where these places begin; the first of a key that stands twice.
+pub(super) fn positions(text: &str, wanted: &HashSet<String>) -> BTreeMap<String, Position> {
+    let mut found_at = BTreeMap::new();
+    walk(text, |found, open, position| {
+        if matches!(found, Found::Place) {
+            let name = place(open).to_string();
+            if wanted.contains(&name) {
+                found_at.entry(name).or_insert(position);
+            }
+        }
+        let is_done = found_at.len() == wanted.len();
+        if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found_at
+}
+
+fn walk<'a>(
+    text: &'a str,
+    mut visit: impl FnMut(Found<'a>, &[Open<'a>], Position) -> ControlFlow<()>,
+) {
     let bytes = text.as_bytes();
-    let mut open: Vec<Open<'_>> = Vec::new();
-    let mut at = 0;
+    let mut open: Vec<Open<'a>> = Vec::new();
+    let (mut at, mut line, mut line_start) = (0, 1, 0);
+    let mut see = |found, open: &[Open<'a>], position| visit(found, open, position).is_break();
     while let Some(&byte) = bytes.get(at) {
+        let position = (line, at - line_start + 1);
+        let begins_value =
+            !matches!(byte, b'}' | b']' | b',' | b':') && !byte.is_ascii_whitespace();
+        if begins_value && let Some(list) = open.last_mut().filter(|open| !open.is_object) {
+            let is_next = std::mem::take(&mut list.is_awaiting);
+            if is_next && see(Found::Place, &open, position) {
+                return;
+            }
+        }
         match byte {
             b'{' | b'[' => {
                 if open.len() >= DOCUMENT_DEPTH_MAX {
-                    let message = format!("nested more than {DOCUMENT_DEPTH_MAX} deep");
-                    return Err(fault(text, at, &open, message));
+                    see(Found::TooDeep, &open, position);
+                    return;
                 }
                 let is_object = byte == b'{';
-                open.push(Open { is_object, awaits_key: is_object, ..Open::default() });
+                open.push(Open { is_object, is_awaiting: true, ..Open::default() });
             }
             b'}' | b']' => drop(open.pop()),
             b',' => {
                 if let Some(open) = open.last_mut() {
-                    open.awaits_key = open.is_object;
+                    open.is_awaiting = true;
                     open.items += 1;
                 }
             }
@@ -48,28 +121,29 @@ pub(super) fn scan(text: &str) -> Result<(), ParseFault> {
                 let end = string_end(bytes, at);
                 let key = text.get(at + 1..end).unwrap_or_default();
                 at = end;
-                if let Some(innermost) = open.last_mut().filter(|open| open.awaits_key) {
-                    innermost.awaits_key = false;
+                if let Some(innermost) = open.last_mut().filter(|open| open.is_awaiting) {
+                    innermost.is_awaiting = false;
                     innermost.key = Some(key);
-                    if !innermost.keys.insert(key) {
-                        return Err(fault(text, at, &open, "the key stands twice".into()));
+                    let found =
+                        if innermost.keys.insert(key) { Found::Place } else { Found::Twice };
+                    if see(found, &open, position) {
+                        return;
                     }
                 }
             }
             b'-' | b'0'..=b'9' => {
                 let end = number_end(bytes, at);
                 let digits = text.get(at..end).unwrap_or_default();
-                if loses_digits(digits) {
-                    let message = format!("{digits} is too large to be held exactly");
-                    return Err(fault(text, at, &open, message));
+                if see(Found::Number(digits), &open, position) {
+                    return;
                 }
                 at = end - 1;
             }
+            b'\n' => (line, line_start) = (line + 1, at + 1),
             _ => {}
         }
         at += 1;
     }
-    Ok(())
 }
 
 /// Where the string that begins at `start` has its closing quote, or the end.
@@ -99,25 +173,14 @@ fn loses_digits(digits: &str) -> bool {
         && digits.parse::<u64>().is_err()
 }
 
-fn fault(text: &str, at: usize, open: &[Open<'_>], message: String) -> ParseFault {
-    let mut path = String::new();
+fn place(open: &[Open<'_>]) -> Place {
+    let mut place = Place::default();
     for open in open {
         match (open.is_object, open.key) {
-            (false, _) => path.push_str(&format!("[{}]", open.items)),
-            (true, Some(key)) => {
-                if !path.is_empty() {
-                    path.push('.');
-                }
-                path.push_str(key);
-            }
+            (false, _) => place.push_item(open.items),
+            (true, Some(key)) => place.push_key(key),
             (true, None) => {}
         }
     }
-    if path.is_empty() {
-        path.push('.');
-    }
-    let (line, _) = position(text, at);
-    let line_start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-    let line = usize::try_from(line).unwrap_or(usize::MAX);
-    ParseFault { path, line, column: at - line_start + 1, message }
+    place
 }

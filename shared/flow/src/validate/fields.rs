@@ -8,8 +8,9 @@ use super::{
 };
 use crate::document::{Document, Step};
 use crate::expression::{Split, has_expression, outline, split};
-use crate::kind::{CASES_MAX, Complaint, Complaints, FieldForm, FieldSpec};
+use crate::kind::{self, CASES_MAX, Complaint, Complaints, FieldForm, FieldSpec};
 use crate::kinds::unit;
+use crate::near::{did_you_mean, meant_or_all};
 use millrace_model::{Filter, topic};
 use serde_json::{Map, Value};
 
@@ -18,17 +19,20 @@ const ITEMS_MAX: usize = 10_000;
 /// Checks one step.
 pub(super) fn check(document: &Document, step: &Step, faults: &mut Faults) {
     let Some(kind) = step.known_kind() else {
-        let message = format!("kind `{}` is not known", step.kind);
+        let meant = kind::meant(&step.kind);
+        let meant = meant.map_or(";".to_owned(), |near| format!("; did you mean `{near}`?"));
+        let message =
+            format!("kind `{}` is not known{meant} `millrace pipeline kinds` lists all", step.kind);
         return faults.error(Some("kind"), "unknown_kind", message);
     };
-    let before = errors(faults);
+    let before = faults.list.len();
     let mut checker = Checker { document, faults };
     for (name, value) in &step.fields {
         match kind.field(name) {
             None => {
-                let known: Vec<_> = kind.fields.iter().map(|field| field.name).collect();
+                let known = kind.fields.iter().map(|field| field.name);
                 let message =
-                    format!("`{}` has no such field; it has: {}", kind.name, known.join(", "));
+                    format!("`{}` has no such field{}", kind.name, meant_or_all(name, known));
                 checker.faults.error(Some(name), "unknown_field", message);
             }
             Some(spec) => checker.field(name, spec, value),
@@ -44,18 +48,23 @@ pub(super) fn check(document: &Document, step: &Step, faults: &mut Faults) {
     {
         faults.error(Some("pipeline"), "calls_itself", "a pipeline cannot call itself");
     }
-    // Fields that are wrong by themselves would only make the kind's own check repeat it.
-    if errors(faults) == before {
-        let mut complaints = Complaints::default();
-        (kind.check)(&step.fields, &mut complaints);
-        for Complaint { field, message } in complaints.into_list() {
-            faults.error(field, "fields_disagree", message);
-        }
+    let mut complaints = Complaints::default();
+    (kind.check)(&step.fields, &mut complaints);
+    let told = faults.list.get(before..).unwrap_or_default();
+    // A field that is wrong by itself would only make the kind's own check repeat it.
+    let is_told = |complaint: &Complaint| {
+        let root = complaint.field.unwrap_or_default();
+        told.iter().filter(|fault| fault.severity == Severity::Error).any(|fault| {
+            let at = fault.field.as_deref().unwrap_or_default();
+            at.strip_prefix(root).is_some_and(|rest| {
+                !root.is_empty() && (rest.is_empty() || rest.starts_with(['.', '[']))
+            })
+        })
+    };
+    let new: Vec<_> = complaints.into_list().into_iter().filter(|c| !is_told(c)).collect();
+    for Complaint { field, message } in new {
+        faults.error(field, "fields_disagree", message);
     }
-}
-
-fn errors(faults: &Faults) -> usize {
-    faults.list.iter().filter(|fault| fault.severity == Severity::Error).count()
 }
 
 struct Checker<'a> {
@@ -190,8 +199,8 @@ impl Checker<'_> {
                 match specs.iter().find(|spec| spec.name == name) {
                     Some(spec) => self.field(&at, spec, value),
                     None => {
-                        let known: Vec<_> = specs.iter().map(|spec| spec.name).collect();
-                        let message = format!("is not known; there are: {}", known.join(", "));
+                        let known = specs.iter().map(|spec| spec.name);
+                        let message = format!("is not known{}", meant_or_all(name, known));
                         self.faults.error(Some(&at), "unknown_field", message);
                     }
                 }
@@ -293,7 +302,10 @@ fn check_text(form: FieldForm, text: &str) -> Result<(), String> {
         }
         FieldForm::Zone => must(is_zone(text), "takes a time zone like `UTC` or `Europe/Berlin`"),
         FieldForm::Pipeline => must(is_pipeline_name(text), "is no name of a pipeline"),
-        FieldForm::Unit => must(unit::find(text).is_some(), "is a unit that is not known"),
+        FieldForm::Unit => {
+            let meant = || did_you_mean(text, unit::UNITS.iter().map(|unit| unit.symbol));
+            must(unit::find(text).is_some(), &format!("is a unit that is not known{}", meant()))
+        }
         FieldForm::Into => {
             let names = text.split('.');
             must(

@@ -3,7 +3,8 @@
 //! **Invariants**: every walk visits each step and wire once.
 
 use super::Faults;
-use crate::document::{Document, OnError};
+use crate::document::{Document, OnError, Step};
+use crate::near::did_you_mean;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 type Edges<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
@@ -12,7 +13,13 @@ type Edges<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 pub(super) fn check(document: &Document, faults: &mut Faults) {
     let edges = edges(document, faults);
     faults.at_document();
-    let mut triggers = document.steps.iter().filter(|(_, step)| step.is_trigger()).peekable();
+    // A step of an unknown kind that nothing leads to may have been meant as one: its own fault
+    // stands for all that follows from it.
+    let led_to: BTreeSet<&str> = edges.values().flatten().copied().collect();
+    let may_start = |(id, step): &(&String, &Step)| {
+        step.is_trigger() || (step.known_kind().is_none() && !led_to.contains(id.as_str()))
+    };
+    let mut triggers = document.steps.iter().filter(may_start).peekable();
     if triggers.peek().is_none() {
         let message = "the pipeline has no trigger: nothing would ever start it";
         faults.error(Some("steps"), "no_trigger", message);
@@ -59,7 +66,8 @@ fn edges<'a>(document: &'a Document, faults: &mut Faults) -> Edges<'a> {
         let (from, to) = (document.steps.get(&wire.from), document.steps.get(&wire.to));
         for (id, other, step) in [(&wire.from, &wire.to, from), (&wire.to, &wire.from, to)] {
             if step.is_none() {
-                let message = format!("wire {name}: there is no step `{id}`");
+                let meant = did_you_mean(id, document.steps.keys().map(String::as_str));
+                let message = format!("wire {name}: there is no step `{id}`{meant}");
                 fault(other, "dangling_wire", message);
             }
         }
@@ -86,7 +94,8 @@ fn edges<'a>(document: &'a Document, faults: &mut Faults) -> Edges<'a> {
         faults.at_step(id);
         match document.steps.get(target) {
             None => {
-                let message = format!("there is no step `{target}`");
+                let meant = did_you_mean(target, document.steps.keys().map(String::as_str));
+                let message = format!("there is no step `{target}`{meant}");
                 faults.error(Some("on_error"), "go_to_unknown_step", message);
             }
             Some(step) if step.is_trigger() => {

@@ -5,6 +5,7 @@
 use super::Faults;
 use crate::document::Document;
 use crate::expression::{Mention, Part, Split, mentions, split};
+use crate::near::did_you_mean;
 
 /// The roots of what a script can name.
 const ROOTS: &[&str] = &["$trigger", "$item", "$run", "$step", "$variable"];
@@ -49,7 +50,8 @@ pub(super) fn check_source(
     for mention in mentions(source) {
         match mention {
             Mention::Step { name, .. } if !document.steps.contains_key(&name) => {
-                let message = format!("names step `{name}`, which is not there");
+                let meant = did_you_mean(&name, document.steps.keys().map(String::as_str));
+                let message = format!("names step `{name}`, which is not there{meant}");
                 faults.error(Some(at), "unknown_step", message);
             }
             Mention::Other { word, .. } if !is_body && !ROOTS.contains(&word.as_str()) => {

@@ -430,16 +430,63 @@ fn retries_and_timeouts_have_bounds() {
         move |d: &mut Document| {
             let mut retry = Retry { times: 3, first_ms: 100, factor: 2.0, most_ms: 60_000 };
             change(&mut retry);
+            let step = json!({"kind": "mqtt.publish", "fields": {"url": "mqtt://b", "topic": "t"}});
+            d.steps.insert("publish".into(), serde_json::from_value(step).unwrap());
             d.steps.get_mut("publish").unwrap().retry = Some(retry);
         }
     };
-    assert!(faults_of(retry(|_| {})).is_empty());
+    let faults = faults_of(retry(|_| {}));
+    assert!(faults.is_empty(), "{faults:?}");
     one("bad_retry step `publish`, field `retry.times`", retry(|r| r.times = 21));
     one("bad_retry step `publish`, field `retry.factor`", retry(|r| r.factor = f64::NAN));
     one("bad_retry step `publish`, field `retry.first_ms`", retry(|r| r.first_ms = 0));
     one("bad_retry step `publish`, field `retry.most_ms`", retry(|r| r.most_ms = 99));
     one("bad_timeout step `publish`", |d| {
         d.steps.get_mut("publish").unwrap().timeout_ms = Some(0);
+    });
+}
+
+#[test]
+fn a_retry_that_can_never_help_is_told() {
+    let with = |kind: &str, fields: Value| {
+        let mut step = step(kind, fields);
+        step.retry = Some(Retry { times: 3, first_ms: 100, factor: 2.0, most_ms: 60_000 });
+        let faults = faults_of(|d| drop(d.steps.insert("convert".into(), step)));
+        faults.iter().any(|fault| fault.starts_with("retry_without_effect step `convert`"))
+    };
+    assert!(with("javascript", json!({"code": "throw new Error('x')"})));
+    assert!(with("unit", json!({"from": "°C", "to": "°F"})));
+    assert!(with("uns.last", json!({"path": "a"})));
+    assert!(!with("http.request", json!({"url": "https://mes.example"})));
+    assert!(!with("call", json!({"pipeline": "other"})));
+    assert!(!with("history.query", json!({"path": "a", "from": "-1h"})));
+}
+
+#[test]
+fn all_faults_of_a_step_are_told_and_each_once() {
+    let faults = faults_of(|d| {
+        let fields = json!({"mode": "sliding", "every_ms": "x", "aggregates": [], "sise_ms": 1});
+        d.steps.insert("convert".into(), step("window", fields));
+    });
+    let told = |begin: &str| faults.iter().filter(|fault| fault.starts_with(begin)).count();
+    assert_eq!(told("bad_field step `convert`, field `every_ms`"), 1, "{faults:#?}");
+    assert_eq!(told("fields_disagree step `convert`, field `aggregates`"), 1, "{faults:#?}");
+    assert_eq!(told("fields_disagree step `convert`, field `size_ms`: is needed"), 1);
+    let misspelt = "unknown_field step `convert`, field `sise_ms`: `window` has no such field; \
+                    did you mean `size_ms`?";
+    assert_eq!(told(misspelt), 1, "{faults:#?}");
+    assert_eq!(faults.len(), 4, "{faults:#?}");
+    convert(
+        "window",
+        json!({"mode": "slidding", "size_ms": 1}),
+        "bad_field step `convert`, field `mode`: takes `tumbling`",
+    );
+}
+
+#[test]
+fn a_trigger_of_an_unknown_kind_is_one_fault() {
+    one("unknown_kind step `values`, field `kind`: kind `subscribe` is not known; did you", |d| {
+        d.steps.insert("values".into(), step("subscribe", json!({})));
     });
 }
 

@@ -3,11 +3,11 @@
 use super::offline::Bench;
 use super::{asked, deployment, shown, split};
 use crate::cli::local::Appliance;
-use crate::cli::output::{Output, json_line};
+use crate::cli::output::{Output, counted, json_line};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use millrace_contract::v1;
-use millrace_flow::{Document, Severity};
+use millrace_flow::{Document, Examined, Severity};
 use serde_json::value::RawValue;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -133,25 +133,28 @@ pub(super) async fn show(appliance: &Appliance, args: &ShowArgs) -> anyhow::Resu
 }
 
 pub(super) fn validate(args: &ValidateArgs) -> anyhow::Result<()> {
-    let mut bad = 0;
+    let (mut all, mut bad) = (0_usize, 0);
     let bench = Bench::new()?;
     for file in expand(&args.files)? {
         let text = read(&file)?;
-        let (faults, is_good) = judge(&text, &bench);
+        let examined = bench.examine(&text);
+        let is_good = examined.good().is_some();
+        all += 1;
         bad += usize::from(!is_good);
         if args.output.is_json() {
-            let file = file.display().to_string();
+            let (file, faults) = (file.display().to_string(), &examined.faults);
             json_line(&serde_json::json!({ "file": file, "good": is_good, "faults": faults }))?;
             continue;
         }
         let mut out = std::io::stdout().lock();
         writeln!(out, "{}: {}", file.display(), if is_good { "good" } else { "has faults" })?;
-        for fault in faults {
-            writeln!(out, "  {fault}")?;
+        for line in lines(&examined) {
+            writeln!(out, "  {line}")?;
         }
     }
     if bad > 0 {
-        bail!("{bad} of the files cannot be deployed; correct what is told above");
+        let all = counted(all, "file");
+        bail!("{bad} of {all} cannot be deployed; correct what is told above");
     }
     Ok(())
 }
@@ -163,11 +166,11 @@ pub(super) async fn import(appliance: &Appliance, args: &ImportArgs) -> anyhow::
     let bench = Bench::new()?;
     for file in expand(&args.files)? {
         let text = read(&file)?;
-        let (faults, is_good) = judge(&text, &bench);
-        match Document::parse(&text) {
-            Ok(document) if is_good => good.push((file, document.name, text)),
-            _ => {
-                let lines: String = faults.iter().map(|fault| format!("\n    {fault}")).collect();
+        let examined = bench.examine(&text);
+        match examined.good().map(|document| document.name.clone()) {
+            Some(name) => good.push((file, name, text)),
+            None => {
+                let lines: String = lines(&examined).map(|line| format!("\n    {line}")).collect();
                 bad.push_str(&format!("\n  {}:{lines}", file.display()));
             }
         }
@@ -273,24 +276,12 @@ pub(super) fn document(text: &str) -> anyhow::Result<Document> {
     Document::parse(text).map_err(|fault| anyhow::anyhow!("no pipeline document: {fault}"))
 }
 
-/// All faults and warnings as lines, and whether the document can be deployed.
-fn judge(text: &str, bench: &Bench) -> (Vec<String>, bool) {
-    match Document::parse(text) {
-        Err(fault) => (vec![fault.to_string()], false),
-        Ok(document) => {
-            let faults = millrace_flow::validate(&document);
-            let is_good = !millrace_flow::has_errors(&faults);
-            let line = |fault: &millrace_flow::Fault| match fault.severity {
-                Severity::Error => fault.to_string(),
-                Severity::Warning => format!("note: {fault}"),
-            };
-            let mut lines: Vec<_> = faults.iter().map(line).collect();
-            // A document with faults of its own would only make the engine repeat them.
-            let found = if is_good { bench.faults(&document) } else { Vec::new() };
-            lines.extend(found.iter().map(ToString::to_string));
-            (lines, is_good && found.is_empty())
-        }
-    }
+/// All faults and warnings as lines.
+pub(super) fn lines(examined: &Examined) -> impl Iterator<Item = String> {
+    examined.faults.iter().map(|fault| match fault.severity {
+        Severity::Error => fault.to_string(),
+        Severity::Warning => format!("note: {fault}"),
+    })
 }
 
 /// The files that are meant: a folder stands for its .json files.
@@ -361,17 +352,22 @@ mod tests {
     #[test]
     fn every_fault_is_told_with_its_place() {
         let bench = Bench::new().unwrap();
-        let (faults, is_good) = judge("{\n  \"millrace\": 1,\n  \"name\": 7\n}", &bench);
-        assert!(!is_good && faults[0].starts_with("line 3"), "{faults:?}");
+        let told = |text: &str| {
+            let examined = bench.examine(text);
+            assert!(examined.good().is_none(), "{examined:?}");
+            lines(&examined).collect::<Vec<_>>()
+        };
+        let faults = told("{\n  \"millrace\": 1,\n  \"steps\": {},\n  \"name\": 7\n}");
+        assert!(faults[0].starts_with("`name`, line 4: takes text"), "{faults:?}");
         let text = r#"{"millrace":1,"name":"a","steps":{"in":{"kind":"manual"},"x":{"kind":"teleport"}},
                       "wires":[{"from":"in","to":"x"}]}"#;
-        let (faults, is_good) = judge(text, &bench);
-        assert!(!is_good && faults[0].starts_with("step `x`"), "{faults:?}");
+        let faults = told(text);
+        assert!(faults[0].starts_with("step `x`"), "{faults:?}");
         let text = r#"{"millrace":1,"name":"a","steps":{"in":{"kind":"manual"},
                       "x":{"kind":"javascript","fields":{"code":"return 1;\nreturn )"}}},
                       "wires":[{"from":"in","to":"x"}]}"#;
-        let (faults, is_good) = judge(text, &bench);
+        let faults = told(text);
         let place = "step `x`, field `code`: line 2, column 8";
-        assert!(!is_good && faults[0].starts_with(place), "{faults:?}");
+        assert!(faults[0].starts_with(place), "{faults:?}");
     }
 }

@@ -18,10 +18,14 @@ use millrace_engine::{
     RecordsFault, Registry, RunReport, RunSink, Sent, Source, StateEntry, StateStore,
 };
 use millrace_engine_quickjs::{QuickJs, Settings};
-use millrace_flow::{Data, Document};
+use millrace_flow::document::{OnError, Order, Step};
+use millrace_flow::validate::STEPS_MAX;
+use millrace_flow::{Data, Document, Examined, Fault, FieldForm, Severity};
 use millrace_journal::{Seq, SeqRange};
 use millrace_model::{ClientNumber, Record, TagId};
 use millrace_supervisor::{Clock, Issues, SystemClock};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -66,6 +70,61 @@ impl Bench {
         self.engine.check(&draft(document)).err().unwrap_or_default()
     }
 
+    /// All that is wrong with a document's text: what the rules say, and what only compiling finds.
+    pub(super) fn examine(&self, text: &str) -> Examined {
+        let mut examined = millrace_flow::examine(text);
+        if let Some(document) = &examined.document {
+            let found = match examined.good() {
+                Some(good) => self.faults(good),
+                None => self.faults_of_rest(document, &examined.faults),
+            };
+            examined.faults.extend(found.into_iter().map(fault));
+        }
+        examined
+    }
+
+    /// The same of a document with faults: of all fields that have none of their own. Each is
+    /// compiled apart from its step, which may not compile at all.
+    fn faults_of_rest(&self, document: &Document, known: &[Fault]) -> Vec<CompileFault> {
+        let is_known = |step: &str, field: &str| {
+            let is_of_step = |fault: &&Fault| fault.step.as_deref() == Some(step);
+            known.iter().filter(is_of_step).any(|fault| {
+                let at = fault.field.as_deref().unwrap_or_default();
+                at.split(['.', '[']).next() == Some(field)
+            })
+        };
+        let mut places = BTreeMap::new();
+        let mut rest = Document { steps: BTreeMap::new(), wires: Vec::new(), ..document.clone() };
+        rest.settings.order = Order::Parallel;
+        for (id, step) in &document.steps {
+            let Some(kind) = step.known_kind() else { continue };
+            for (name, value) in step.fields.iter().filter(|(name, _)| !is_known(id, name)) {
+                let Some(spec) = kind.field(name) else { continue };
+                let (kind, field) = match spec.form {
+                    FieldForm::Code => ("javascript", "code"),
+                    _ if spec.allows_expression => ("map", "output"),
+                    _ => continue,
+                };
+                let place = format!("f{}", places.len());
+                let lone = lone_step(kind, field, value);
+                rest.steps.insert(place.clone(), lone);
+                places.insert(place, (id, name));
+            }
+        }
+        // More than a pipeline may have are left for the next look.
+        while rest.steps.len() >= STEPS_MAX {
+            rest.steps.pop_last();
+        }
+        rest.steps.insert("start".to_owned(), lone_step("manual", "", &Value::Null));
+        let mut faults = self.faults(&rest);
+        faults.retain_mut(|fault| {
+            let Some((step, field)) = places.get(&fault.step) else { return false };
+            (fault.step, fault.field) = ((*step).clone(), Some((*field).clone()));
+            true
+        });
+        faults
+    }
+
     /// Runs the test cases that are in the document.
     ///
     /// # Errors
@@ -77,6 +136,31 @@ impl Bench {
         let cases = cases.collect::<Result<Vec<_>, _>>()?;
         let passed = cases.iter().filter(|case| case.passed).count() as u64;
         Ok(v1::TestReport { passed, failed: cases.len() as u64 - passed, cases })
+    }
+}
+
+fn lone_step(kind: &str, field: &str, value: &Value) -> Step {
+    let fields = [(field.to_owned(), value.clone())];
+    Step {
+        kind: kind.to_owned(),
+        label: String::new(),
+        fields: fields.into_iter().filter(|(name, _)| !name.is_empty()).collect(),
+        timeout_ms: None,
+        retry: None,
+        on_error: OnError::Stop,
+        disabled: false,
+    }
+}
+
+fn fault(fault: CompileFault) -> Fault {
+    let CompileFault { step, field, message } = fault;
+    Fault {
+        severity: Severity::Error,
+        step: Some(step).filter(|step| !step.is_empty()),
+        field,
+        line: None,
+        code: "cannot_run",
+        message,
     }
 }
 
@@ -186,6 +270,32 @@ mod tests {
         assert!(told("step `pick`, field `fields`: line 1"), "{faults:?}");
         assert!(told("step `out`, field `code`: line 1"), "{faults:?}");
         assert!(bench.test(&document).is_ok_and(|report| report.cases.is_empty()));
+    }
+
+    #[test]
+    fn a_script_is_looked_at_whatever_else_is_wrong_with_its_step_and_document() {
+        let text = r#"{"millrace":1,"name":"A","steps":{
+            "in":{"kind":"manual"},
+            "calc":{"kind":"javascript","timeout_ms":"soon","fields":{"code":"const b = ;","cod":1}},
+            "pick":{"kind":"set","fields":{"fields":{"x":"{{ $item.value +* 2 }}"},"into":"a..b"}},
+            "far":{"kind":"teleport"}},
+            "wires":[{"from":"in","to":"calc"},{"from":"calc","to":"pick"},{"from":"pick","to":"far"}]}"#;
+        let faults = Bench::new().unwrap().examine(text).faults;
+        let told = |code: &str, step: Option<&str>, field: &str| {
+            let is_it = |fault: &&Fault| {
+                (fault.code, fault.step.as_deref(), fault.field.as_deref())
+                    == (code, step, Some(field))
+            };
+            assert_eq!(faults.iter().filter(is_it).count(), 1, "{code} {field}: {faults:#?}");
+        };
+        told("bad_shape", Some("calc"), "timeout_ms");
+        told("unknown_field", Some("calc"), "cod");
+        told("cannot_run", Some("calc"), "code");
+        told("cannot_run", Some("pick"), "fields");
+        told("unknown_field", Some("pick"), "into");
+        told("unknown_kind", Some("far"), "kind");
+        told("bad_name", None, "name");
+        assert_eq!(faults.len(), 7, "{faults:#?}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Trials without the plant: the test cases, and rehearsals over recorded history.
 
-use super::documents::{document, read};
+use super::documents::{document, lines, read};
 use super::offline::Bench;
 use super::{asked, shown, split};
 use crate::cli::local::Appliance;
@@ -101,26 +101,18 @@ pub(super) async fn test(appliance: &Appliance, args: &TestArgs) -> anyhow::Resu
 
 /// The same with nothing but this program: no appliance runs here.
 pub(super) fn test_offline(args: &TestArgs) -> anyhow::Result<()> {
-    let mut document =
-        document(&read(Path::new(&args.what))?).with_context(|| args.what.clone())?;
+    let bench = Bench::new()?;
+    let examined = bench.examine(&read(Path::new(&args.what))?);
+    let Some(mut document) = examined.good().cloned() else {
+        let faults: String = lines(&examined).map(|line| format!("\n  {line}")).collect();
+        bail!("test {}: the document has faults:{faults}", args.what);
+    };
     let is_known = |name: &&String| document.cases.iter().any(|case| case.name == **name);
     if let Some(unknown) = args.case.iter().find(|name| !is_known(name)) {
         bail!("test {}: there is no case '{unknown}'", args.what);
     }
     if !args.case.is_empty() {
         document.cases.retain(|case| args.case.contains(&case.name));
-    }
-    let bench = Bench::new()?;
-    let mut faults: Vec<_> = millrace_flow::validate(&document)
-        .iter()
-        .filter(|fault| fault.severity == millrace_flow::Severity::Error)
-        .map(|fault| format!("\n  {fault}"))
-        .collect();
-    if faults.is_empty() {
-        faults.extend(bench.faults(&document).iter().map(|fault| format!("\n  {fault}")));
-    }
-    if !faults.is_empty() {
-        bail!("test {}: the document has faults:{}", args.what, faults.concat());
     }
     let told = |faults: Vec<millrace_engine::CompileFault>| {
         anyhow::anyhow!("test {}: {}", args.what, faults.first().map_or("", |f| &f.message))
