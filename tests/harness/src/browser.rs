@@ -98,6 +98,14 @@ impl Browser {
         self.ask("/url", &json!({ "url": address })).map(drop)
     }
 
+    /// Makes the window that large.
+    ///
+    /// # Errors
+    /// When the browser is gone.
+    pub fn resize(&self, width: u32, height: u32) -> anyhow::Result<()> {
+        self.ask("/window/rect", &json!({ "width": width, "height": height })).map(drop)
+    }
+
     /// The path of the page that is shown.
     ///
     /// # Errors

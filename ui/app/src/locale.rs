@@ -89,6 +89,13 @@ impl Locale {
         self.number(number, digits)
     }
 
+    /// A count or a setting: whole numbers have no digits behind the mark, others as many as are
+    /// worth reading.
+    #[must_use]
+    pub fn amount(self, number: f64) -> String {
+        if number.fract() == 0.0 { self.number(number, 0) } else { self.reading(number) }
+    }
+
     /// Reads a number that a person typed in this locale; ISO is understood too where it is plain.
     #[must_use]
     pub fn parse_number(self, text: &str) -> Option<f64> {
@@ -187,6 +194,8 @@ mod tests {
         assert_eq!(Locale::German.integer(-999), "−999");
         assert_eq!(Locale::English.integer(i128::from(i64::MAX)), "9,223,372,036,854,775,807");
         assert_eq!(Locale::English.number(-0.001, 1), "0.0");
+        assert_eq!(Locale::English.amount(400.0), "400");
+        assert_eq!(Locale::German.amount(0.25), "0,250");
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub mod overview;
 pub mod pipelines;
 pub mod shell;
 pub mod sign_in;
+pub mod sizing;
 pub mod units;
 
 use crate::locale::Locale;
@@ -63,6 +64,7 @@ pub const CATALOGUE: &[(&str, &[(&str, Message)])] = &[
     ("pipelines", pipelines::ALL),
     ("shell", shell::ALL),
     ("sign_in", sign_in::ALL),
+    ("sizing", sizing::ALL),
     ("units", units::ALL),
 ];
 

@@ -87,7 +87,11 @@ async fn what_the_browser_has_is_not_sent_again() {
     let server = serving(folder.path()).await;
     let tag = get(&server, "/").await.expect(200).header("etag").unwrap().to_owned();
     let again = Request::get("/").header("If-None-Match", &tag).send(server.address).await;
-    assert_eq!(again.expect(304).text(), "");
+    let again = again.expect(304);
+    assert_eq!(again.text(), "");
+    // A browser takes these headers for those of the page that it has kept.
+    let policy = again.header("content-security-policy").unwrap();
+    assert!(policy.contains("script-src 'self'"), "{policy}");
     write(&folder.path().join("web/index.html"), "a newer page");
     let newer = Request::get("/").header("If-None-Match", &tag).send(server.address).await;
     assert_eq!(newer.expect(200).text(), "a newer page");

@@ -8,3 +8,5 @@
 mod first_run;
 #[cfg(test)]
 mod scene;
+#[cfg(test)]
+mod sizing;

@@ -76,12 +76,59 @@ impl Scene {
         self.appliance.start_again()
     }
 
-    /// Fails when the page has complained on its console.
+    /// Fails when the page has complained on its console. That the API has nothing of a name is an
+    /// answer; only the browser notes it there.
     pub(crate) fn expect_quiet_console(&self) -> anyhow::Result<()> {
-        let errors = self.browser.console_errors()?;
+        let mut errors = self.browser.console_errors()?;
+        errors.retain(|error| !(error.contains("/api/v1/") && error.contains("404")));
         anyhow::ensure!(errors.is_empty(), "the page complained: {errors:#?}");
         Ok(())
     }
+}
+
+/// Looks at the page as it is in light and dark and in a narrow window: pictures are kept, and
+/// nobody may be kept out. The page is light and wide afterwards, as it has to be before.
+pub(crate) fn look(browser: &Browser, name: &str) -> anyhow::Result<()> {
+    for (theme, width, view) in [
+        ("light", 1400, "light"),
+        ("dark", 1400, "dark"),
+        ("dark", 800, "narrow-dark"),
+        ("light", 800, "narrow-light"),
+    ] {
+        browser.resize(width, 900)?;
+        if browser.run("return document.documentElement.dataset.theme")? != theme {
+            browser.press(&["\u{e00a}", "d"])?;
+        }
+        browser.find(&format!("html[data-theme={theme}]"))?;
+        browser.picture(&format!("{name}-{view}"))?;
+        let faults = axe(browser)?;
+        anyhow::ensure!(faults.is_empty(), "{name}, {view}: {faults:#?}");
+    }
+    browser.resize(1400, 900)
+}
+
+/// Lets the page keep what it hands the person as files, for [`saved`].
+pub(crate) fn keep_files(browser: &Browser) -> anyhow::Result<()> {
+    browser
+        .run(
+            "window.saved = [];
+             const offer = URL.createObjectURL;
+             URL.createObjectURL = blob => {
+               blob.arrayBuffer().then(bytes => window.saved.push(
+                 [blob.type, new TextDecoder().decode(bytes)]));
+               return offer(blob);
+             };",
+        )
+        .map(drop)
+}
+
+/// The type and the text of the next file that the page handed out.
+pub(crate) fn saved(browser: &Browser) -> anyhow::Result<(String, String)> {
+    wait::until("a file", || {
+        let file = browser.run("return window.saved.shift()").ok()?;
+        let text = |at: usize| file.get(at)?.as_str().map(str::to_owned);
+        Some((text(0)?, text(1)?))
+    })
 }
 
 /// Serious faults of the page for people who hear it or use keys alone, as axe-core finds them;
