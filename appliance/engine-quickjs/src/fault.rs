@@ -69,6 +69,7 @@ pub(crate) fn of_verdict(kind: FaultKind, meter: &Meter, line: Option<u32>) -> S
         FaultKind::Memory => {
             format!("the script needed more than its memory of {} bytes", meter.memory_bytes_max())
         }
+        FaultKind::Stopped => "the script was interrupted".to_owned(),
         _ => meter.take_note(),
     };
     ScriptFault { kind, message: with_line(message, line), line }

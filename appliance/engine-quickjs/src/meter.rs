@@ -18,6 +18,7 @@ use millrace_engine::script::{Budget, FaultKind};
 use millrace_supervisor::{Clock, SystemClock};
 
 use crate::memory::Memory;
+use crate::natives;
 use crate::thread_time;
 
 /// The CPU clock read at a call's start may be as old as this; the time since counts as used.
@@ -132,6 +133,10 @@ impl Meter {
         }
         if self.memory.is_exhausted() {
             self.verdict.set(Some(FaultKind::Memory));
+            return true;
+        }
+        if natives::in_scope(|scope| scope.is_stopped()) {
+            self.verdict.set(Some(FaultKind::Stopped));
             return true;
         }
         let now = self.clocks.wall();

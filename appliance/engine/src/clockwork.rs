@@ -66,11 +66,11 @@ impl Engine {
 }
 
 impl Threads {
-    /// Lets the workers end the batches that they have, submits what they collected, and ends the
-    /// threads. Runs that have not ended go on at the next start.
+    /// Interrupts scripts, lets the workers end the batches that they have, submits what they
+    /// collected, and ends the threads. Runs that have not ended go on at the next start.
     pub fn stop(self) {
         let core = &self.engine.core;
-        core.is_stopping.store(true, Ordering::Release);
+        core.stage.is_stopping.store(true, Ordering::Release);
         core.queue.ring_all();
         core.clockwork.ring();
         let clock = &core.stage.clock;
@@ -125,7 +125,7 @@ fn work(core: &Arc<Core>, number: usize) {
             tracing::error!(worker = number, "A worker that panicked could not be cleared up.");
             let _is_rung = Bell::default().sleep(SECOND);
         }
-        if core.is_stopping.load(Ordering::Acquire) {
+        if core.stage.is_stopping.load(Ordering::Acquire) {
             return;
         }
     }
@@ -138,7 +138,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> String {
 }
 
 fn keep_time(core: &Arc<Core>, workers: &Mutex<Vec<JoinHandle<()>>>) {
-    while !core.is_stopping.load(Ordering::Acquire) {
+    while !core.stage.is_stopping.load(Ordering::Acquire) {
         let turned = catch_unwind(AssertUnwindSafe(|| turn(core, workers)));
         let sleep = turned.unwrap_or_else(|panic| {
             core.note_panic(None, &panic_text(&*panic));

@@ -51,6 +51,9 @@ pub struct Config {
     pub script_cpu: Duration,
     /// Memory of a pipeline's script runtime where the pipeline says nothing.
     pub script_memory_bytes: u64,
+    /// Time on the wall that a run under way has for its scripts when another revision of its
+    /// pipeline is deployed; then it is interrupted and runs again on that.
+    pub revision_grace: Duration,
     /// Bytes of a script's converted result.
     pub script_output_bytes_max: usize,
     /// Bytes of console output of one call.
@@ -108,6 +111,7 @@ impl Config {
             saved_bytes_max: 2 * MIB,
             script_cpu: Duration::from_millis(100),
             script_memory_bytes: 8 * MIB as u64,
+            revision_grace: Duration::from_secs(1),
             script_output_bytes_max: MIB,
             script_console_bytes_max: 64 * 1024,
             log_lines_max: 200,

@@ -103,7 +103,6 @@ pub(crate) struct Core {
     pub(crate) totals: Arc<Totals>,
     pub(crate) pulse: Pulse,
     pub(crate) is_started: AtomicBool,
-    pub(crate) is_stopping: AtomicBool,
     /// What the clockwork sleeps on, and until when (monotonic nanoseconds).
     pub(crate) clockwork: Bell,
     pub(crate) alarm_at: AtomicU64,
@@ -137,6 +136,7 @@ impl Engine {
             issues: Arc::clone(&parts.issues),
             issue_hops: IssueHops::default(),
             config: config.clone(),
+            is_stopping: Arc::default(),
         };
         let totals = Arc::new(Totals::default());
         Ok(Self {
@@ -158,7 +158,6 @@ impl Engine {
                 totals,
                 pulse: Pulse::new(config.workers),
                 is_started: AtomicBool::new(false),
-                is_stopping: AtomicBool::new(false),
                 clockwork: Bell::default(),
                 alarm_at: AtomicU64::new(u64::MAX),
                 is_memory_changed: AtomicBool::new(false),

@@ -19,6 +19,7 @@ use crate::record;
 use crate::report::RunFault;
 use crate::run::{End, Event, Run};
 use crate::script::Worker;
+use crate::state::undo::Undo;
 use millrace_model::{Record, RunEvent, RunRecord};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) struct Held {
     pub(crate) runs: VecDeque<(Arc<Queued>, u32)>,
     /// Runs whose keys it is to evaluate.
     pub(crate) unkeyed: Vec<Arc<Queued>>,
+    /// The run that it is about to park.
+    pub(crate) parking: Option<Arc<Queued>>,
     /// The number of its script worker.
     pub(crate) scripts: u64,
     /// Set when it was given up; a new worker has taken its place.
@@ -57,7 +60,7 @@ pub(crate) struct Held {
 impl Held {
     /// All runs that it has.
     pub(crate) fn queued(&self) -> impl Iterator<Item = &Arc<Queued>> {
-        self.runs.iter().map(|(run, _)| run).chain(&self.unkeyed)
+        self.runs.iter().map(|(run, _)| run).chain(&self.unkeyed).chain(&self.parking)
     }
 
     /// For how long it has had them.
@@ -75,6 +78,7 @@ pub struct Hand {
     given_up: Arc<AtomicBool>,
     text: String,
     body: Vec<u8>,
+    undo: Undo,
     taken: Vec<Taken>,
     waker: Waker,
     cpu: Duration,
@@ -132,6 +136,7 @@ impl Hand {
             given_up,
             text: String::new(),
             body: Vec::new(),
+            undo: Undo::default(),
             taken: Vec::new(),
             collected: 0,
             since: Duration::ZERO,
@@ -160,7 +165,7 @@ impl Hand {
 
     /// Works until the engine stops.
     pub(crate) fn work(&mut self) {
-        while !self.core.is_stopping.load(Ordering::Acquire) && !self.is_over() {
+        while !self.core.stage.is_stopping.load(Ordering::Acquire) && !self.is_over() {
             if self.is_full {
                 self.core.pulse.worked(self.number, self.core.stage.clock.monotonic());
                 self.sleep(FULL);
@@ -185,7 +190,8 @@ impl Hand {
         }
         self.submit();
         // One that was given up has runs of before in its hands that nobody takes again.
-        while self.is_full && self.is_over() && !self.core.is_stopping.load(Ordering::Acquire) {
+        while self.is_full && self.is_over() && !self.core.stage.is_stopping.load(Ordering::Acquire)
+        {
             self.sleep(FULL);
             self.submit();
         }
@@ -205,6 +211,7 @@ impl Hand {
     /// others gave goes its way.
     pub(crate) fn leave(&mut self) {
         self.outbox.undo(Mark::Run);
+        self.undo.back(&self.core.stage.states, !self.is_over());
         if let Some(run) = self.claimed.take() {
             self.done += 1;
             self.core.queue.take_again(&run, false, self.core.stage.clock.now());
@@ -342,6 +349,7 @@ fn begin(core: &Core, queued: Arc<Queued>, attempt: u32) -> Run {
     if let Some(defect) = run.queued.defect() {
         run.tell(Event::Cancel("defect", defect), now, at);
     }
+    run.heed_stop();
     run
 }
 

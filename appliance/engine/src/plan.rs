@@ -6,6 +6,7 @@
 //! **Invariants**: every number of a step in a plan is one of its steps; the wires have no cycle;
 //! a plan that was built can be run.
 
+mod fate;
 mod graph;
 
 use crate::compile::{CompileFault, Compiler, Registry};
@@ -14,6 +15,7 @@ use crate::script::{Compiled, ScriptHost, Unit};
 use crate::state::cells::{Cell, Owner, States};
 use crate::step::Step;
 use crate::trigger::{Cause, Trigger};
+use fate::Fate;
 use graph::Reach;
 use millrace_flow::document::{self, OnError, Order, Overlap, Retry, Settings};
 use millrace_flow::kind::Group;
@@ -48,6 +50,8 @@ pub(crate) struct Plan {
     pub(crate) variables: Arc<Cell>,
     /// Secrets that its steps use.
     pub(crate) secrets: Box<[Arc<str>]>,
+    /// Whether it is in force.
+    pub(crate) fate: Fate,
 }
 
 /// A step of a plan.
@@ -78,7 +82,7 @@ impl PlanStep {
     }
 
     /// The cell of its lasting state, to change it.
-    pub(crate) fn cell(&self, states: &States, pipeline: u32) -> &Cell {
+    pub(crate) fn cell(&self, states: &States, pipeline: u32) -> &Arc<Cell> {
         self.state.get_or_init(|| states.cell(&Owner::Step(pipeline, Arc::clone(&self.id))))
     }
 }
@@ -140,6 +144,7 @@ impl Plan {
             script_cpu: self.script_cpu,
             variables: states.cell(&Owner::Variables(self.workspace)),
             secrets: self.secrets.clone(),
+            fate: Fate::default(),
         }
     }
 
@@ -253,6 +258,7 @@ impl Planner<'_> {
                 .map_or(self.config.script_cpu, Duration::from_millis),
             variables: self.states.cell(&Owner::Variables(identity.workspace)),
             secrets: secrets.into(),
+            fate: Fate::default(),
         })
     }
 

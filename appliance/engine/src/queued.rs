@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use millrace_flow::{Data, Map};
 use millrace_model::{ClientNumber, Quality, Timestamp, Value};
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -61,6 +61,17 @@ pub(crate) struct Queued {
     pub(crate) saved: Mutex<Option<Arc<[u8]>>>,
     /// How often a worker panicked in it, and what was said last.
     pub(crate) panics: Mutex<Option<Box<Panics>>>,
+    /// Set when it has to end, wherever it is.
+    pub(crate) stop: OnceLock<Box<Stop>>,
+}
+
+/// Why a run has to end before it has done its work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stop {
+    /// The code of its fault.
+    pub(crate) code: &'static str,
+    /// For people.
+    pub(crate) message: String,
 }
 
 /// Panics of workers while they executed a run.
@@ -76,6 +87,43 @@ const PANICS_MAX: u32 = 2;
 impl Queued {
     pub(crate) fn id(&self) -> RunId {
         RunId { pipeline: self.plan.number, seq: self.seq }
+    }
+
+    /// It has to end: whoever executes it sees this at the next step, or within a script.
+    pub(crate) fn stop(&self, code: &'static str, message: &str) {
+        // The first reason is told.
+        let _known = self.stop.set(Box::new(Stop { code, message: message.to_owned() }));
+    }
+
+    /// Why it has to end, if it has.
+    pub(crate) fn stopped(&self) -> Option<&Stop> {
+        self.stop.get().map(|stop| &**stop)
+    }
+
+    /// The same run under another revision of its pipeline; `None` if that has not its trigger.
+    pub(crate) fn under(&self, plan: &Arc<Plan>) -> Option<Self> {
+        let number = |old: u16| {
+            let id = &self.plan.triggers.get(usize::from(old))?.id;
+            let place = plan.triggers.iter().position(|trigger| trigger.id == *id)?;
+            u16::try_from(place).ok()
+        };
+        Some(Self {
+            plan: Arc::clone(plan),
+            seq: self.seq,
+            trigger: number(self.trigger)?,
+            also: self.also.iter().filter_map(|old| number(*old)).collect(),
+            start: self.start.clone(),
+            is_manual: self.is_manual,
+            hops: self.hops,
+            at: self.at,
+            asked: self.asked,
+            bytes: self.bytes,
+            key: AtomicU64::new(self.key.load(Ordering::Acquire)),
+            attempt: AtomicU32::new(self.attempt.load(Ordering::Acquire)),
+            saved: Mutex::new(self.saved.lock().clone()),
+            panics: Mutex::new(self.panics.lock().clone()),
+            stop: self.stop.clone(),
+        })
     }
 
     /// A worker panicked in it.
@@ -99,7 +147,7 @@ impl Queued {
 }
 
 /// What started a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Start {
     /// A value of a tag.
     Value(ValueStart),
@@ -108,7 +156,7 @@ pub(crate) enum Start {
 }
 
 /// A value that started a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ValueStart {
     pub(crate) place: Arc<Place>,
     pub(crate) value: Value,

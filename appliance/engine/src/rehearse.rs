@@ -26,6 +26,7 @@ use crate::run::{Bench, Drive, End, Event, IssueHops, Run, Stage, Stubs};
 use crate::script::{Level, Worker};
 use crate::services::{Last, Publish};
 use crate::state::cells::{Owner, States};
+use crate::state::undo::Undo;
 use crate::trigger::Cause;
 use crate::trigger::change::Seen;
 use clock::ClockTriggers;
@@ -140,6 +141,7 @@ pub struct Rehearsal {
     /// How many failed.
     pub failed: u64,
     text: String,
+    undo: Undo,
 }
 
 impl Engine {
@@ -178,6 +180,7 @@ impl Engine {
             issues: Arc::clone(&core.stage.issues),
             issue_hops: IssueHops::default(),
             config: core.stage.config.clone(),
+            is_stopping: Arc::clone(&core.stage.is_stopping),
         };
         Ok(Rehearsal {
             plan: Arc::new(plan),
@@ -195,6 +198,7 @@ impl Engine {
             done: 0,
             failed: 0,
             text: String::new(),
+            undo: Undo::default(),
         })
     }
 }
@@ -220,7 +224,7 @@ impl Rehearsal {
     /// # Errors
     /// It is too large.
     pub fn know_variable(&mut self, name: &str, data: Data) -> Result<(), String> {
-        self.stage.states.set(&self.plan.variables, name, data)
+        self.stage.states.set(&self.plan.variables, name, data).map(drop)
     }
 
     /// A variable at this moment.
@@ -382,6 +386,7 @@ impl Rehearsal {
             attempt: AtomicU32::new(1),
             saved: parking_lot::Mutex::new(None),
             panics: parking_lot::Mutex::new(None),
+            stop: std::sync::OnceLock::new(),
         });
         let run = Box::new(Run::begin(queued, 1, now, at));
         self.drive(number, run);
@@ -401,9 +406,15 @@ impl Rehearsal {
                 scripts: &mut *self.scripts,
                 stubs: Some(&mut self.stubs),
                 text: &mut self.text,
+                undo: &mut self.undo,
             };
-            if run.drive(&mut bench) == Drive::Ended {
-                return self.ended(number, &run);
+            match run.drive(&mut bench) {
+                Drive::Parked => {}
+                Drive::Ended => return self.ended(number, &run),
+                Drive::Left => {
+                    run.end_stopping();
+                    return self.ended(number, &run);
+                }
             }
             // What really waits outside (a query of the history) is waited for here and now.
             let done = run.begin_outside(|wait, work, _| (wait, room::block_on(work)));

@@ -13,6 +13,7 @@ mod context;
 mod emit;
 mod event;
 mod fault;
+mod halt;
 pub(crate) mod notes;
 mod open;
 mod saved;
@@ -56,6 +57,8 @@ pub(crate) struct Run {
     /// When the last execution ended, which is when the next one begins.
     at: Duration,
     pub(crate) end: Option<End>,
+    /// It was interrupted and is to run again.
+    is_left: bool,
 }
 
 /// A pipeline within a run: the run's own, or one that it calls.
@@ -137,6 +140,8 @@ pub(crate) enum End {
 pub(crate) enum Drive {
     Ended,
     Parked,
+    /// It was interrupted: nothing of this attempt counts.
+    Left,
 }
 
 impl Run {
@@ -173,6 +178,7 @@ impl Run {
             notes,
             at,
             end: None,
+            is_left: false,
         }
     }
 

@@ -174,6 +174,11 @@ pub trait Scope {
     fn now(&self) -> Timestamp;
     /// A seed for `Math.random`, fixed per run.
     fn seed(&self) -> u64;
+    /// Whether the call has to end before its budget is used up. Asked wherever the budget is
+    /// looked at; what was answered with `true` once is to be answered so until the call has ended.
+    fn is_stopped(&self) -> bool {
+        false
+    }
     /// One line of `console.*`. The worker has bounded what it hands over.
     fn console(&mut self, level: Level, line: &str);
 }
@@ -248,12 +253,14 @@ pub enum FaultKind {
     Unusable,
     /// Its pipeline is kept from running scripts after too many kills.
     Quarantined,
+    /// Its run was told to end ([`Scope::is_stopped`]).
+    Stopped,
 }
 
 impl FaultKind {
     /// Whether a limit was reached, as opposed to a mistake of the script.
     #[must_use]
     pub fn is_limit(self) -> bool {
-        !matches!(self, Self::Thrown | Self::Unusable)
+        !matches!(self, Self::Thrown | Self::Unusable | Self::Stopped)
     }
 }

@@ -8,6 +8,7 @@
 //! ([`STEP_STATE_BYTES_MAX`]), all of them together are ([`STATE_TOTAL_BYTES_MAX`]).
 
 pub(crate) mod cells;
+pub(crate) mod undo;
 
 use millrace_journal::Seq;
 

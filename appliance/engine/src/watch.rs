@@ -25,8 +25,8 @@ use millrace_journal::Seq;
 use millrace_model::{ClientNumber, RunEvent, RunRecord, SampleRecord, Timestamp};
 use parking_lot::{Mutex, MutexGuard};
 use recover::Recovering;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Tag numbers above this are looked up each time. It bounds the table to 16 MiB.
@@ -203,6 +203,7 @@ impl Batch<'_> {
                 attempt: AtomicU32::new(1),
                 saved: Mutex::new(None),
                 panics: Mutex::new(None),
+                stop: OnceLock::new(),
             }));
         }
     }
@@ -381,6 +382,7 @@ impl Watch {
             attempt: AtomicU32::new(1),
             saved: Mutex::new(None),
             panics: Mutex::new(None),
+            stop: OnceLock::new(),
         }))
     }
 

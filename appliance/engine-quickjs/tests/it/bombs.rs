@@ -167,6 +167,9 @@ const OPERATORS: &[&str] = &[
 /// What they may be late.
 const OPERATORS_OVERSHOOT_MAX: Duration = Duration::from_millis(300);
 
+/// Neighbors on the same caches slow everything down: a bomb that is late is tried again so often,
+/// since one that nothing stops is late each time.
+const TRIES_MAX: usize = 10;
 /// Overshoot that is allowed.
 const OVERSHOOT_MAX: Duration = Duration::from_millis(20);
 
@@ -179,8 +182,10 @@ fn ends_every_bomb_in_time() {
     for (bomb, cpu) in stock.chain(found) {
         stage.budget.cpu = cpu;
         let mut over = overshoot(&mut stage, bomb);
-        if over > OVERSHOOT_MAX {
-            // Neighbors on the same caches slow everything down; nobody does it twice.
+        for _ in 1..TRIES_MAX {
+            if over <= OVERSHOOT_MAX {
+                break;
+            }
             over = over.min(overshoot(&mut stage, bomb));
         }
         if over > OVERSHOOT_MAX {

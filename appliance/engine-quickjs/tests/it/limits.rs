@@ -52,7 +52,14 @@ fn ends_at_every_limit_with_its_reason() {
         ("return 'a'.repeat(2 ** 21)", FaultKind::Output, "larger than"),
         ("return new Array(100).fill('a'.repeat(2 ** 20))", FaultKind::Output, "larger than"),
     ] {
-        let report = stage.report(body);
+        let mut report = stage.report(body);
+        for _ in 0..10 {
+            // A busy neighbor slows one try down, not all of them.
+            if report.cpu < Duration::from_millis(130) {
+                break;
+            }
+            report = stage.report(body);
+        }
         let fault = report.result.unwrap_err();
         assert_eq!(fault.kind, kind, "{body}: {fault:?}");
         assert!(fault.message.contains(message), "{body}: {fault:?}");
@@ -63,12 +70,18 @@ fn ends_at_every_limit_with_its_reason() {
 
 #[test]
 fn making_a_runtime_is_not_the_scripts_time() {
-    let mut stage = Stage::new();
-    stage.budget.cpu = Duration::from_micros(200);
-    stage.budget.wall = Duration::from_secs(10);
-    // In a debug build a runtime takes milliseconds to make.
-    assert_eq!(stage.value("[3, 1].sort()[0]"), Data::Int(1));
-    assert_eq!(stage.body("return [3, 1].sort()[0]"), Ok(Data::Int(1)));
+    // In a debug build a runtime takes milliseconds to make, so a script that pays for it never
+    // ends well. A busy neighbor slows some tries down, not all of them.
+    let ends_well = |form, source| {
+        (0..50).any(|_| {
+            let mut stage = Stage::new();
+            stage.budget.cpu = Duration::from_micros(500);
+            let unit = stage.compile(form, source);
+            stage.call(&unit).result == Ok(Data::Int(1))
+        })
+    };
+    assert!(ends_well(Form::Expression, "[3, 1].sort()[0]"));
+    assert!(ends_well(Form::Body, "return [3, 1].sort()[0]"));
 }
 
 #[test]
@@ -252,4 +265,35 @@ fn a_script_whose_code_does_not_fit_the_memory_limit_fails_and_the_process_lives
     let many: String = (0..6_000).map(|i| format!("if($item.a{i}?.b)return {i};\n")).collect();
     let _either = stage.body(&many);
     assert_eq!(Stage::new().body("return 1"), Ok(Data::Int(1)));
+}
+
+#[test]
+fn ends_when_its_run_is_stopped_wherever_it_computes() {
+    let mut stage = Stage::new();
+    // Nothing but the stop ends these within the test's life.
+    stage.budget.cpu = Duration::from_secs(3_600);
+    stage.budget.wall = Duration::from_secs(3_600);
+    for body in [
+        "for (;;) {}",
+        "for (;;) try { for (;;) {} } catch {} finally { continue }",
+        "const o = { a: [1, 2, 3] }; for (;;) JSON.parse(JSON.stringify(o))",
+        "const f = async () => { for (;;) await null }; await f()",
+        "const f = () => queueMicrotask(f); f(); return 1",
+        "return { get a() { for (;;) {} } }",
+        "throw { get a() { for (;;) {} } }",
+        "state.set('x', { get a() { for (;;) {} } })",
+    ] {
+        for after in [0, 3] {
+            stage.run.stops_after = Some(after);
+            stage.run.stop_asked.set(0);
+            let fault = stage.fault(body);
+            assert_eq!(fault.kind, FaultKind::Stopped, "{body}: {fault:?}");
+            assert!(fault.message.starts_with("the script was interrupted"), "{fault:?}");
+            assert!(!fault.kind.is_limit(), "nobody is punished for it");
+        }
+    }
+    assert!(stage.run.state.is_empty(), "{:?}", stage.run.state);
+    // And nothing is left of it for the next call.
+    stage.run.stops_after = None;
+    assert_eq!(stage.body("return 1"), Ok(Data::Int(1)));
 }

@@ -1,5 +1,6 @@
 //! A stage for scripts: a host, a worker, and a run that keeps what scripts do to it.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -31,6 +32,9 @@ pub(crate) struct Run {
     pub(crate) lines: Vec<(Level, String)>,
     pub(crate) asked: Vec<String>,
     pub(crate) state_limit: Option<String>,
+    /// After so many questions whether it is stopped, it is; never if there is no number.
+    pub(crate) stops_after: Option<u32>,
+    pub(crate) stop_asked: Cell<u32>,
 }
 
 impl Scope for Run {
@@ -66,6 +70,11 @@ impl Scope for Run {
 
     fn seed(&self) -> u64 {
         42
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop_asked.set(self.stop_asked.get() + 1);
+        self.stops_after.is_some_and(|after| self.stop_asked.get() > after)
     }
 
     fn console(&mut self, level: Level, line: &str) {

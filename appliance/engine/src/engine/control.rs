@@ -15,7 +15,9 @@ use std::sync::atomic::Ordering;
 
 impl Engine {
     /// Compiles a pipeline and swaps it in. Runs that wait or have begun finish on the plan under
-    /// which they were triggered.
+    /// which they were triggered, those whose scripts compute within
+    /// [`Config::revision_grace`](crate::Config): then they are interrupted, leave nothing, and run
+    /// again on the new one, and with them what has not begun.
     ///
     /// # Errors
     /// What is wrong with it; what was deployed runs on.
@@ -42,6 +44,9 @@ impl Engine {
         }
         core.generation.fetch_add(1, Ordering::AcqRel);
         core.queue.join(&Joining { plan, counters: Arc::clone(&deployment.counters) });
+        if let Some(old) = &old {
+            old.plan.fate.replace(core.stage.clock.monotonic());
+        }
         core.parts.scripts.release(deployed.number);
         core.agenda.lock().forget(deployed.number);
         if core.is_started.load(Ordering::Acquire) {
@@ -50,9 +55,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes a pipeline out: runs that have not begun and those that wait are canceled, those being
-    /// executed end, or are canceled when they would wait. Its issues are cleared. Its lasting state
-    /// stays. `false` if it was not deployed.
+    /// Takes a pipeline out: runs that have not begun, those that wait and those whose scripts
+    /// compute are canceled; what is executed otherwise ends, or is canceled when it would wait. Its
+    /// issues are cleared. Its lasting state stays. `false` if it was not deployed.
     pub fn undeploy(&self, number: u32) -> bool {
         let core = &self.core;
         let Some(old) = core.deployments.remove(number) else { return false };
@@ -65,6 +70,7 @@ impl Engine {
         core.generation.fetch_add(1, Ordering::AcqRel);
         core.agenda.lock().forget(number);
         core.queue.leave(number, core.stage.clock.now());
+        old.plan.fate.undeploy();
         for held in &core.held {
             held.lock().forget.push(number);
         }

@@ -6,7 +6,6 @@
 //! **Invariants**: a look never holds a worker up for longer than one lock of what it has in hand.
 
 use super::Engine;
-use crate::hand::Held;
 use crate::queue::Look;
 use crate::queued::RunId;
 use crate::report::{OpenRun, OpenState};
@@ -57,15 +56,18 @@ impl Engine {
         })
     }
 
-    /// Cancels a run: one that waits ends at once, one that is being executed when it would wait
-    /// next, if it does. It ends as canceled, with this sentence. In which state it was; `None` if
-    /// there is no such run that has not ended.
+    /// Cancels a run: one that waits ends at once, one that is being executed behind the step that
+    /// it is at, or within its script. It ends as canceled, with this sentence. In which state it
+    /// was; `None` if there is no such run that has not ended.
     pub fn cancel(&self, id: RunId, message: &str) -> Option<OpenState> {
-        let is_out = || {
-            let has = |held: &Held| held.queued().any(|run| run.id() == id);
-            self.core.held.iter().any(|held| has(&held.lock()))
+        let stop = || {
+            self.core.held.iter().any(|held| {
+                let held = held.lock();
+                let run = held.queued().find(|run| run.id() == id);
+                run.inspect(|run| run.stop("canceled", message)).is_some()
+            })
         };
-        let state = self.core.queue.cancel(id, message, is_out, self.time());
+        let state = self.core.queue.cancel(id, message, stop, self.time());
         self.core.clockwork.ring();
         state
     }

@@ -6,32 +6,46 @@
 use super::{Hand, begin};
 use crate::outbox::{Mark, Source};
 use crate::queue::{Finished, Taken};
-use crate::queued::RunId;
+use crate::queued::{Queued, RunId};
 use crate::run::{Bench, Drive, Run};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+/// What the turn of a run in a batch came to.
+pub(super) enum Turn {
+    /// The next one has its turn.
+    Goes,
+    /// A script of it was killed.
+    Killed,
+    /// It was interrupted and is run again, the rest of the batch behind it: the run as it was
+    /// taken, and as it is taken next.
+    Again(Arc<Queued>, Taken),
+    /// It was interrupted because the box stops: it stays as it is.
+    Stops,
+}
+
 impl Hand {
-    /// Takes one batch and executes it; gives how many runs it had.
+    /// Takes one batch and executes it; gives how many runs it was at work on.
     pub(super) fn batch(&mut self) -> usize {
         let core = Arc::clone(&self.core);
         let at = core.stage.clock.monotonic();
         core.pulse.worked(self.number, at);
         let mut taken = std::mem::take(&mut self.taken);
-        let Some(pipeline) = core.queue.take(self.number, at, &mut taken) else {
+        let hold = |pipeline, taken: &[Taken]| self.hold(pipeline, taken, at);
+        let Some(pipeline) = core.queue.take(self.number, at, &mut taken, hold) else {
             self.taken = taken;
             return 0;
         };
-        self.hold(pipeline, &taken, at);
         self.note_begin(pipeline, &taken);
         self.mark = (core.parts.thread_cpu)();
         if self.collected == 0 {
             self.since = at;
         }
+        let mut again = 0;
         let mut rest = taken.drain(..);
         while let Some(taken) = rest.next() {
-            let is_killed = self.one(taken);
+            let turn = self.one(taken);
             if self.given_up.load(Ordering::Acquire) || self.scripts.is_given_up() {
                 // Somebody else has the rest of it by now, but not what was done before.
                 self.given_up.store(true, Ordering::Release);
@@ -39,9 +53,19 @@ impl Hand {
                 self.submit();
                 return 0;
             }
-            if is_killed && rest.len() > 0 {
+            match turn {
+                Turn::Goes => {}
                 // The pipeline pauses; what was taken along waits with the others.
-                core.queue.give_back(pipeline, rest.by_ref().collect());
+                Turn::Killed if rest.len() > 0 => {
+                    core.queue.give_back(pipeline, rest.by_ref().collect());
+                }
+                Turn::Killed => {}
+                Turn::Again(run, next) => {
+                    let rest = rest.by_ref().collect();
+                    core.queue.again((&run, next), rest, || self.let_go(&run));
+                    again += 1;
+                }
+                Turn::Stops => break,
             }
         }
         drop(rest);
@@ -58,7 +82,7 @@ impl Hand {
                 held.unkeyed.clear();
             }
         }
-        self.finish(pipeline, used)
+        again + self.finish(pipeline, used)
     }
 
     /// Brings back what is done with of a batch; gives how many runs that are.
@@ -101,36 +125,36 @@ impl Hand {
         }
     }
 
-    /// Drives one run; whether a script of it was killed.
-    fn one(&mut self, taken: Taken) -> bool {
+    /// Drives one run.
+    fn one(&mut self, taken: Taken) -> Turn {
         let core = Arc::clone(&self.core);
         let run = match taken {
             Taken::Unkeyed(queued) => {
                 self.current = Some(queued.id());
-                self.done += usize::from(self.evaluate_key(queued));
+                let turn = self.evaluate_key(queued);
                 self.current = None;
-                return false;
+                return turn;
             }
             Taken::Resumed(run) => run,
             Taken::New(queued, attempt) => {
                 if queued.attempt.load(Ordering::Acquire) != attempt {
-                    self.done += usize::from(self.claim(queued.id()));
+                    self.done += usize::from(self.claim(queued.id(), false));
                     self.claimed = None;
-                    return false;
+                    return Turn::Goes;
                 }
                 self.current = Some(queued.id());
                 Box::new(begin(&core, queued, attempt))
             }
         };
         self.current = Some(run.queued.id());
-        let is_killed = self.drive(run);
+        let turn = self.drive(run);
         self.current = None;
-        is_killed
+        turn
     }
 
     /// Takes a run out of what is taken again if this worker is given up; `false` if it was given
-    /// up before: then the run is another's.
-    fn claim(&mut self, id: RunId) -> bool {
+    /// up before: then the run is another's. One that is to be parked can still be told to end.
+    fn claim(&mut self, id: RunId, is_to_park: bool) -> bool {
         let Some(held) = self.core.held.get(self.number) else { return false };
         let mut held = held.lock();
         if self.given_up.load(Ordering::Acquire) {
@@ -139,11 +163,27 @@ impl Hand {
         // In their order, so it is the first of those that are left.
         let place = held.runs.iter().position(|(run, _)| run.id() == id);
         self.claimed = place.and_then(|place| held.runs.remove(place)).map(|(run, _)| run);
+        if is_to_park {
+            held.parking = self.claimed.as_ref().map(Arc::clone);
+        }
         true
     }
 
-    /// Drives a run until it ends or parks; whether a script was killed.
-    fn drive(&mut self, mut run: Box<Run>) -> bool {
+    /// Takes a run out of what this worker holds, under the queue's lock, so that it is always to be
+    /// found in one of the two; `false` if the worker was given up: then the run is another's.
+    pub(super) fn let_go(&self, run: &Arc<Queued>) -> bool {
+        let Some(held) = self.core.held.get(self.number) else { return false };
+        let mut held = held.lock();
+        if self.given_up.load(Ordering::Acquire) || self.scripts.is_given_up() {
+            return false;
+        }
+        held.runs.retain(|(known, _)| !Arc::ptr_eq(known, run));
+        held.unkeyed.retain(|known| !Arc::ptr_eq(known, run));
+        true
+    }
+
+    /// Drives a run until it ends, parks, or is interrupted.
+    fn drive(&mut self, mut run: Box<Run>) -> Turn {
         let core = Arc::clone(&self.core);
         let plan = Arc::clone(run.plan());
         let (id, key) = (run.queued.id(), run.queued.key.load(Ordering::Relaxed));
@@ -156,27 +196,70 @@ impl Hand {
             scripts: &mut *self.scripts,
             stubs: None,
             text: &mut self.text,
+            undo: &mut self.undo,
         };
         let drive = run.drive(&mut bench);
         let cpu = (core.parts.thread_cpu)();
         run.notes.cpu += cpu.saturating_sub(std::mem::replace(&mut self.mark, cpu));
-        let is_killed = run.notes.is_killed;
-        if !run.is_current() || self.scripts.is_given_up() || !self.claim(id) {
-            self.outbox.undo(Mark::Run);
-            return is_killed;
+        let turn = if run.notes.is_killed { Turn::Killed } else { Turn::Goes };
+        if !run.is_current() || self.scripts.is_given_up() {
+            self.undo_run(false);
+            return turn;
         }
-        let has_ended = match drive {
-            Drive::Ended => {
-                self.end(&run);
-                true
+        if drive == Drive::Left {
+            self.undo_run(true);
+            run.notes.settled();
+            if core.stage.is_stopping.load(Ordering::Acquire) {
+                return Turn::Stops;
             }
-            Drive::Parked => self.park(run),
+            match self.again(Arc::clone(&run.queued), |run| {
+                let attempt = run.attempt.load(Ordering::Acquire);
+                Taken::New(run, attempt)
+            }) {
+                Turn::Goes => run.end_gone(self.core.deployments.get(id.pipeline).is_some()),
+                again => return again,
+            }
+        }
+        let is_to_park = drive == Drive::Parked;
+        if !self.claim(id, is_to_park) {
+            self.undo_run(false);
+            return turn;
+        }
+        let has_ended = if is_to_park {
+            let has_ended = self.park(run);
+            if let Some(held) = core.held.get(self.number) {
+                held.lock().parking = None;
+            }
+            has_ended
+        } else {
+            // Who canceled it while it was in hand was told that it ends so.
+            run.heed_stop();
+            self.end(&run);
+            true
         };
         self.claimed = None;
         self.done += 1;
         if has_ended {
             self.ended.push((id, key));
         }
-        is_killed
+        turn
+    }
+
+    /// Takes back what the attempt in hand has done. `is_alone`: nobody else has run it meanwhile.
+    fn undo_run(&mut self, is_alone: bool) {
+        self.outbox.undo(Mark::Run);
+        self.undo.back(&self.core.stage.states, is_alone);
+    }
+
+    /// A run that was interrupted, as the next attempt under the revision that is in force;
+    /// [`Turn::Goes`] if there is none, or none that has its trigger.
+    pub(super) fn again(&self, run: Arc<Queued>, taken: impl FnOnce(Arc<Queued>) -> Taken) -> Turn {
+        run.plan.fate.give_up();
+        let deployment = self.core.deployments.get(run.plan.number);
+        let Some(next) = deployment.and_then(|known| run.under(&known.plan)) else {
+            return Turn::Goes;
+        };
+        next.attempt.fetch_add(1, Ordering::AcqRel);
+        Turn::Again(run, taken(Arc::new(next)))
     }
 }

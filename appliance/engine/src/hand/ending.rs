@@ -53,11 +53,13 @@ impl Hand {
         // One that is undeployed has its counters at the queue until its last run has gone.
         let left = if deployment.is_none() { core.queue.counters(id.pipeline) } else { None };
         let counters = deployment.as_ref().map(|known| &known.counters).or(left.as_ref());
+        let plan = run.plan();
         let is_wanted = counters.is_none_or(|counters| {
-            count(&core, counters, run, is_canceled, now);
+            let is_in_force =
+                deployment.as_ref().is_some_and(|known| Arc::ptr_eq(&known.plan, plan));
+            count(&core, counters, run, (is_canceled, is_in_force), now);
             is_second_free(counters, now)
         });
-        let plan = run.plan();
         if deployment.is_none() && core.deployments.by_name(plan.workspace, &plan.name).is_none() {
             // It may have raised something after the others were cleared.
             core.stage.issues.clear_all(&issue_key(&plan.name, ""));
@@ -68,7 +70,13 @@ impl Hand {
     }
 }
 
-fn count(core: &Core, counters: &PipelineCounters, run: &Run, is_canceled: bool, now: Timestamp) {
+fn count(
+    core: &Core,
+    counters: &PipelineCounters,
+    run: &Run,
+    (is_canceled, is_in_force): (bool, bool),
+    now: Timestamp,
+) {
     let totals = &core.totals;
     if is_canceled {
         counters.canceled.add(1, now);
@@ -86,18 +94,29 @@ fn count(core: &Core, counters: &PipelineCounters, run: &Run, is_canceled: bool,
     let script_ns = u64::try_from(run.notes.script_cpu.as_nanos()).unwrap_or(u64::MAX);
     if script_ns > 0 {
         counters.script_cpu_ns.fetch_add(script_ns, Ordering::Relaxed);
-        note_script(core, counters, run, now);
+        note_script(core, counters, run, is_in_force, now);
     }
 }
 
 /// A pipeline whose script reached a limit pauses: one second, two, four, up to a minute.
-fn note_script(core: &Core, counters: &PipelineCounters, run: &Run, now: Timestamp) {
+fn note_script(
+    core: &Core,
+    counters: &PipelineCounters,
+    run: &Run,
+    is_in_force: bool,
+    now: Timestamp,
+) {
     counters.script_memory_bytes_max.fetch_max(run.notes.script_memory_bytes, Ordering::Relaxed);
     if !run.notes.is_killed {
         counters.kills_in_a_row.store(0, Ordering::Relaxed);
         return;
     }
     counters.kills.add(1, now);
+    if !is_in_force {
+        // What an earlier revision did is nothing that the one in force is to pause for.
+        run.plan().fate.give_up();
+        return;
+    }
     let before = counters.kills_in_a_row.fetch_add(1, Ordering::Relaxed);
     let pause = Duration::from_secs(1 << before.min(6)).min(PAUSE_MAX);
     let until = core.stage.clock.monotonic() + pause;

@@ -4,14 +4,16 @@
 //! thread; a key that cannot be evaluated is the same for all such runs.
 
 use super::Hand;
+use super::batch::Turn;
+use crate::queue::Taken;
 use crate::queued::Queued;
 use crate::run::{Bench, Run};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl Hand {
-    /// Evaluates the key of a run and lines it up; `false` if this worker was given up meanwhile.
-    pub(super) fn evaluate_key(&mut self, queued: Arc<Queued>) -> bool {
+    /// Evaluates the key of a run and lines it up, unless this worker was given up meanwhile.
+    pub(super) fn evaluate_key(&mut self, queued: Arc<Queued>) -> Turn {
         let core = Arc::clone(&self.core);
         let (now, at) = (core.stage.clock.now(), core.stage.clock.monotonic());
         let mut run = Run::begin(Arc::clone(&queued), 0, now, at);
@@ -21,11 +23,20 @@ impl Hand {
             scripts: &mut *self.scripts,
             stubs: None,
             text: &mut self.text,
+            undo: &mut self.undo,
         };
         let evaluated = match queued.defect() {
             // The run itself will fail with it.
             Some(_) => None,
-            None => Some(run.evaluate_key(&mut bench)),
+            None => match run.evaluate_key(&mut bench) {
+                Some(key) => Some(key),
+                None if core.stage.is_stopping.load(Ordering::Acquire) => return Turn::Stops,
+                None => match self.again(Arc::clone(&queued), Taken::Unkeyed) {
+                    // It ends as soon as it begins.
+                    Turn::Goes => None,
+                    again => return again,
+                },
+            },
         };
         let key = match evaluated {
             Some(Ok(data)) => crate::queue::hash(&*data.to_json_text()),
@@ -35,14 +46,10 @@ impl Hand {
             }
             None => 0,
         };
-        if let Some(held) = core.held.get(self.number) {
-            let mut held = held.lock();
-            if self.given_up.load(Ordering::Acquire) || self.scripts.is_given_up() {
-                return false;
-            }
-            held.unkeyed.retain(|known| !Arc::ptr_eq(known, &queued));
+        let known = Arc::clone(&queued);
+        if core.queue.keyed(queued, key, now, || self.let_go(&known)) {
+            self.done += 1;
         }
-        core.queue.keyed(queued, key, now);
-        true
+        Turn::Goes
     }
 }

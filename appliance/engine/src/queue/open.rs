@@ -75,26 +75,25 @@ impl Queue {
     }
 
     /// Cancels a run: one that has not begun is dropped, one that is parked goes on to its end, one
-    /// that is being executed (`is_out` says whether a worker has it) ends when it would wait. In
+    /// that is being executed (`stop` tells it so, and whether a worker has it) is interrupted. In
     /// which state it was; `None` if it is not there.
     pub(crate) fn cancel(
         &self,
         id: RunId,
         message: &str,
-        is_out: impl FnOnce() -> bool,
+        stop: impl FnOnce() -> bool,
         (now, at): (Timestamp, Duration),
     ) -> Option<OpenState> {
         self.change(|inner| {
             if inner.take_out_queued(id, now) {
                 return Some(OpenState::Queued);
             }
-            let known = inner.parked.get(&id).map(|parked| parked.run.is_some());
-            // Asked under the lock: who gives the run back needs it, and clears this up then.
-            if known.is_none() && !is_out() {
-                return None;
+            if inner.parked.get(&id).is_some_and(|parked| parked.run.is_some()) {
+                inner.cancel(id, "canceled", message, (now, at));
+                return Some(OpenState::Waiting);
             }
-            inner.cancel(id, "canceled", message, (now, at));
-            Some(if known == Some(true) { OpenState::Waiting } else { OpenState::Running })
+            // Asked under the lock: a run goes from here to a worker and back under it.
+            (inner.stop_resumed(id, message) || stop()).then_some(OpenState::Running)
         })
     }
 }
@@ -126,6 +125,13 @@ impl Inner {
             self.unlist(id.pipeline);
         }
         true
+    }
+
+    /// Tells a run that is about to go on that it is canceled; whether it was there.
+    fn stop_resumed(&self, id: RunId, message: &str) -> bool {
+        let pipe = self.pipes.get(&id.pipeline);
+        let run = pipe.and_then(|pipe| pipe.resumed.iter().find(|run| run.queued.seq == id.seq));
+        run.inspect(|run| run.queued.stop("canceled", message)).is_some()
     }
 
     /// Ends a run that has begun, wherever it is.

@@ -20,6 +20,13 @@ pub(super) struct Parked {
     events: Vec<Event>,
 }
 
+impl Parked {
+    /// What came for it while it was executed.
+    pub(super) fn into_events(self) -> Vec<Event> {
+        self.events
+    }
+}
+
 /// What became of a run that was to be parked.
 pub(crate) enum Parking {
     /// It is parked.
@@ -111,6 +118,9 @@ impl Inner {
         if self.pipes.get(&number).is_none_or(|pipe| pipe.is_leaving) {
             events.push(undeployed());
         }
+        events.extend(
+            run.queued.stopped().map(|stop| Event::Cancel(stop.code, stop.message.clone())),
+        );
         if !events.is_empty() {
             for event in events {
                 run.tell(event, now, at);

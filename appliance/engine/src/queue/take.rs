@@ -7,9 +7,11 @@
 //!
 //! **Invariants**: no lane has more runs out than it has slots.
 
+use super::park::Parked;
 use super::{Inner, Queue};
+use crate::plan::Plan;
 use crate::queued::{Queued, RunId};
-use crate::run::Run;
+use crate::run::{Event, Run};
 use millrace_model::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -42,11 +44,21 @@ pub(crate) struct Finished {
 
 impl Queue {
     /// Takes a batch of one pipeline; the number of the pipeline, if there is work. Without work
-    /// the worker counts as idle and will be rung for.
-    pub(crate) fn take(&self, worker: usize, at: Duration, taken: &mut Vec<Taken>) -> Option<u32> {
+    /// the worker counts as idle and will be rung for. What is taken is given to `hold` under the
+    /// queue's lock: a run is always found here or with a worker.
+    pub(crate) fn take(
+        &self,
+        worker: usize,
+        at: Duration,
+        taken: &mut Vec<Taken>,
+        hold: impl FnOnce(u32, &[Taken]),
+    ) -> Option<u32> {
         // What is left may be enough for another worker.
         self.change(|inner| {
             let found = inner.take(worker, at, taken);
+            if let Some(pipeline) = found {
+                hold(pipeline, taken);
+            }
             if let Some(idle) = inner.idle.get_mut(worker) {
                 *idle = false;
             }
@@ -80,13 +92,52 @@ impl Queue {
         self.change(|inner| inner.finish(finished));
     }
 
-    /// Lines up a run whose key is known now.
-    pub(crate) fn keyed(&self, run: Arc<Queued>, key: u64, now: Timestamp) {
+    /// Gives back a run that was interrupted, as it is taken next, and what was taken behind it.
+    /// `let_go` takes it from its worker; `false` if that has it no more.
+    pub(crate) fn again(
+        &self,
+        (run, next): (&Arc<Queued>, Taken),
+        rest: Vec<Taken>,
+        let_go: impl FnOnce() -> bool,
+    ) {
         self.change(|inner| {
+            let id = run.id();
+            if !let_go() {
+                return inner.give_back(id.pipeline, rest);
+            }
+            if let Taken::New(queued, _) | Taken::Unkeyed(queued) = &next {
+                if let Some(stop) = run.stopped() {
+                    queued.stop(stop.code, &stop.message);
+                }
+                // What came for it while it was executed: its end still counts.
+                for event in inner.parked.remove(&id).into_iter().flat_map(Parked::into_events) {
+                    if let Event::Cancel(code, message) = event {
+                        queued.stop(code, &message);
+                    }
+                }
+            }
+            inner.give_back(id.pipeline, std::iter::once(next).chain(rest).collect());
+        });
+    }
+
+    /// Lines up a run whose key is known now. `let_go` takes it from its worker; `false` if that
+    /// has it no more: then nothing is done.
+    pub(crate) fn keyed(
+        &self,
+        run: Arc<Queued>,
+        key: u64,
+        now: Timestamp,
+        let_go: impl FnOnce() -> bool,
+    ) -> bool {
+        self.change(|inner| {
+            if !let_go() {
+                return false;
+            }
             let number = run.plan.number;
             inner.push_keyed(number, run, key, now);
             inner.list(number);
-        });
+            true
+        })
     }
 
     /// Takes again what a worker does not give back: the attempt that it holds counts no more.
@@ -110,6 +161,15 @@ impl Queue {
             inner.list(number);
         });
     }
+}
+
+/// A run that has not begun: under the revision that is in force if its own was given up for that,
+/// and that has its trigger.
+fn in_force(run: Arc<Queued>, plan: &Arc<Plan>) -> Arc<Queued> {
+    if !run.plan.fate.is_given_up() {
+        return run;
+    }
+    run.under(plan).map_or(run, Arc::new)
 }
 
 impl Inner {
@@ -144,8 +204,9 @@ impl Inner {
             if let Some(run) = pipe.resumed.pop_front() {
                 taken.push(Taken::Resumed(run));
             } else if let Some(run) = pipe.unkeyed.pop_front() {
-                taken.push(Taken::Unkeyed(run));
+                taken.push(Taken::Unkeyed(in_force(run, &pipe.plan)));
             } else if let Some(run) = pipe.ready.pop_front() {
+                let run = in_force(run, &pipe.plan);
                 lane.waits.add(at.saturating_sub(run.at));
                 bytes += run.bytes;
                 begun += 1;

@@ -100,6 +100,7 @@ impl Rehearsal {
             attempt: AtomicU32::new(1),
             saved: parking_lot::Mutex::new(None),
             panics: parking_lot::Mutex::new(None),
+            stop: std::sync::OnceLock::new(),
         });
         let mut run = Run::begin(queued, 1, now, at);
         run.pin(pinned);
@@ -118,6 +119,7 @@ impl Rehearsal {
                 scripts: &mut *self.scripts,
                 stubs: Some(&mut self.stubs),
                 text: &mut self.text,
+                undo: &mut self.undo,
             };
             let deadline = plan_step.timeout.map(|timeout| at + timeout);
             let outcome = run.try_step(&mut bench, plan_step, (&input, resumed.take()), deadline);

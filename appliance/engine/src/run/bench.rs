@@ -12,11 +12,13 @@ use crate::rehearse::{Output, OutputForm};
 use crate::script::Worker;
 use crate::services::Services;
 use crate::state::cells::States;
+use crate::state::undo::Undo;
 use millrace_flow::Data;
 use millrace_supervisor::{Clock, Issues};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The box around runs.
 pub(crate) struct Stage {
@@ -27,6 +29,8 @@ pub(crate) struct Stage {
     pub(crate) issues: Arc<Issues>,
     pub(crate) issue_hops: IssueHops,
     pub(crate) config: Config,
+    /// Whether the box stops: what computes is left as it is, and runs again after the start.
+    pub(crate) is_stopping: Arc<AtomicBool>,
 }
 
 /// Through how many pipelines the issues came that pipelines raised or cleared last, so that
@@ -65,6 +69,8 @@ pub(crate) struct Bench<'a> {
     pub(crate) stubs: Option<&'a mut Stubs>,
     /// Where payloads are put together.
     pub(crate) text: &'a mut String,
+    /// What the run in hand changed of lasting state since it was taken in hand.
+    pub(crate) undo: &'a mut Undo,
 }
 
 /// Most outputs that a rehearsal keeps.

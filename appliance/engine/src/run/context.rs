@@ -11,9 +11,10 @@ use crate::plan::{Plan, PlanStep};
 use crate::queued::{Queued, quality_data};
 use crate::refusals::Refusals;
 use crate::rehearse::OutputForm;
-use crate::script::{Budget, Level, Root, Scope, Worker};
+use crate::script::{Budget, FaultKind, Level, Root, Scope, Worker};
 use crate::services::{IssueChange, Publish, Services};
 use crate::state::cells::Owner;
+use crate::state::undo::Undo;
 use crate::step::{Context, Field, Outcome, StepFault};
 use millrace_flow::{Data, Map};
 use millrace_model::Timestamp;
@@ -36,6 +37,7 @@ pub(super) struct Desk<'a> {
     pub(super) stage: &'a Stage,
     pub(super) stubs: Option<&'a mut Stubs>,
     pub(super) deadline: Option<Duration>,
+    pub(super) undo: &'a mut Undo,
 }
 
 /// The context of one execution.
@@ -67,6 +69,7 @@ impl Run {
                 stage: bench.stage,
                 stubs: bench.stubs.as_deref_mut(),
                 deadline,
+                undo: bench.undo,
             },
             scripts: bench.scripts,
             outbox: bench.outbox,
@@ -97,6 +100,7 @@ impl Run {
         (input, resumed): (&Data, Option<Data>),
         deadline: Option<Duration>,
     ) -> Result<Outcome, StepFault> {
+        bench.undo.begin();
         let outcome =
             self.with_context(bench, (0, step, input), deadline, |context| match resumed {
                 None => step.step.execute(context, input),
@@ -105,8 +109,17 @@ impl Run {
         outcome.unwrap_or(Ok(Outcome::Nothing))
     }
 
-    /// The key of the pipeline's order.
-    pub(crate) fn evaluate_key(&mut self, bench: &mut Bench<'_>) -> Result<Data, StepFault> {
+    /// The key of the pipeline's order; `None` if the evaluation was interrupted.
+    pub(crate) fn evaluate_key(
+        &mut self,
+        bench: &mut Bench<'_>,
+    ) -> Option<Result<Data, StepFault>> {
+        bench.undo.begin();
+        let key = self.key(bench);
+        self.notes.halted.is_none().then_some(key)
+    }
+
+    fn key(&mut self, bench: &mut Bench<'_>) -> Result<Data, StepFault> {
         let plan = Arc::clone(self.plan());
         let trigger = self.queued.start.data();
         let step = plan.triggers.get(usize::from(self.queued.trigger));
@@ -150,7 +163,8 @@ impl Desk<'_> {
         self.room_for_changes()?;
         let number = self.plan().number;
         let cell = self.step.cell(&self.stage.states, number);
-        self.stage.states.set(cell, key, data.clone())?;
+        let set = self.stage.states.set(cell, key, data.clone())?;
+        self.undo.note(cell, set, data.clone(), false);
         let owner = Owner::Step(number, Arc::clone(&self.step.id));
         self.notes.change(&owner, key, &data);
         Ok(())
@@ -223,6 +237,10 @@ impl Scope for Desk<'_> {
         self.notes.seed
     }
 
+    fn is_stopped(&self) -> bool {
+        self.halt().is_some()
+    }
+
     fn console(&mut self, level: Level, line: &str) {
         self.note_line(level, line);
     }
@@ -266,6 +284,9 @@ impl Context for Execution<'_> {
         let Some(unit) = &plan.unit else {
             return Err(StepFault::lasting("script", "the pipeline has no scripts"));
         };
+        if self.desk.is_stopped() {
+            return Err(self.desk.halted(None));
+        }
         let config = &self.desk.stage.config;
         let cpu = plan.script_cpu.saturating_sub(self.desk.notes.script_cpu);
         let budget = Budget {
@@ -279,6 +300,9 @@ impl Context for Execution<'_> {
         notes.script_cpu += report.cpu;
         notes.script_memory_bytes = notes.script_memory_bytes.max(report.memory_bytes);
         report.result.map_err(|fault| {
+            if fault.kind == FaultKind::Stopped {
+                return self.desk.halted(fault.line);
+            }
             self.desk.notes.is_killed |= fault.kind.is_limit();
             let message = match fault.line {
                 Some(line) => format!("line {line}: {}", fault.message),
@@ -326,7 +350,8 @@ impl Context for Execution<'_> {
         let limit = |message| StepFault::lasting("limit", message);
         desk.room_for_changes().map_err(limit)?;
         let variables = &desk.frame.plan.variables;
-        desk.stage.states.set(variables, name, data.clone()).map_err(limit)?;
+        let set = desk.stage.states.set(variables, name, data.clone()).map_err(limit)?;
+        desk.undo.note(variables, set, data.clone(), true);
         let owner = Owner::Variables(desk.plan().workspace);
         desk.notes.change(&owner, name, &data);
         if let Some(stubs) = &mut desk.stubs {

@@ -7,7 +7,6 @@ use crate::report::RunFault;
 use crate::step::StepFault;
 use millrace_flow::Data;
 use millrace_model::Timestamp;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Something that a waiting run is told.
@@ -32,12 +31,7 @@ impl Run {
             }
             Event::Time => self.time_passed(now, at),
             Event::Cancel(code, message) => {
-                let step = self
-                    .plan()
-                    .triggers
-                    .get(usize::from(self.queued.trigger))
-                    .map(|trigger| Arc::clone(&trigger.id));
-                let step = step.unwrap_or_else(|| "".into());
+                let step = self.standing();
                 self.end = Some(End::Failed(RunFault { step, code, message, line: None }));
             }
         }

@@ -4,6 +4,7 @@
 
 use crate::codec;
 use crate::report::{LogLine, StepReport, StepStatus};
+use crate::run::halt::Halted;
 use crate::script::Level;
 use crate::secrets::Secrets;
 use crate::state::cells::Owner;
@@ -46,6 +47,10 @@ pub(crate) struct Notes {
     pub(crate) script_memory_bytes: u64,
     /// A script reached a limit.
     pub(crate) is_killed: bool,
+    /// When a worker last took it in hand, monotonic.
+    pub(crate) driven: Duration,
+    /// A script of the step that is executed was interrupted.
+    pub(crate) halted: Option<Halted>,
     /// The secrets that its steps used.
     pub(crate) secrets: RefCell<Secrets>,
 }
@@ -82,6 +87,8 @@ impl Notes {
             script_cpu: Duration::ZERO,
             script_memory_bytes: 0,
             is_killed: false,
+            driven: began,
+            halted: None,
             secrets: RefCell::default(),
         }
     }

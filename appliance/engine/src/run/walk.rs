@@ -18,12 +18,21 @@ impl Run {
     /// Executes all that can be executed now.
     pub(crate) fn drive(&mut self, bench: &mut Bench<'_>) -> Drive {
         self.at = bench.stage.clock.monotonic();
-        while self.end.is_none() {
+        self.notes.driven = self.at;
+        bench.undo.begin();
+        while self.end.is_none() && !self.is_left {
+            self.heed_stop();
+            if self.end.is_some() {
+                break;
+            }
             if let Some(token) = self.next_ready() {
                 self.execute(token, bench);
             } else if !self.release_gathering() {
                 break;
             }
+        }
+        if self.is_left {
+            return Drive::Left;
         }
         if self.end.is_some() {
             self.abandon();
@@ -84,6 +93,9 @@ impl Run {
         };
         self.at = bench.stage.clock.monotonic();
         self.note(step, &token, began, self.at, &outcome);
+        if let Some(halted) = self.notes.halted.take() {
+            return self.halt(step, halted);
+        }
         match outcome {
             Ok(outcome) => self.take(token, step, outcome, bench, began),
             Err(fault) => self.fail(token, step, fault, bench),

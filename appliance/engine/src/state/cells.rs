@@ -70,6 +70,32 @@ struct Held {
     bytes: usize,
 }
 
+/// What an entry held before it was set.
+#[derive(Debug)]
+pub(crate) struct Set {
+    pub(crate) key: Arc<str>,
+    pub(crate) old: Data,
+}
+
+impl Held {
+    /// Sets an entry; [`Data::Missing`] removes it.
+    fn put(&mut self, key: &str, data: Data) -> Set {
+        if data == Data::Missing {
+            let removed = self.entries.remove_entry(key);
+            let (key, old) = removed.unwrap_or_else(|| (key.into(), Data::Missing));
+            return Set { key, old };
+        }
+        let Some((known, _)) = self.entries.get_key_value(key) else {
+            let key: Arc<str> = key.into();
+            self.entries.insert(Arc::clone(&key), data);
+            return Set { key, old: Data::Missing };
+        };
+        let key = Arc::clone(known);
+        let old = self.entries.insert(Arc::clone(&key), data).unwrap_or_default();
+        Set { key, old }
+    }
+}
+
 impl Cell {
     pub(crate) fn get(&self, key: &str) -> Data {
         self.held.lock().entries.get(key).cloned().unwrap_or_default()
@@ -106,8 +132,8 @@ impl States {
         self.cells.read().get(owner).map(Arc::clone)
     }
 
-    /// Sets an entry; [`Data::Missing`] removes it.
-    pub(crate) fn set(&self, cell: &Cell, key: &str, data: Data) -> Result<(), String> {
+    /// Sets an entry; [`Data::Missing`] removes it. Gives what was there.
+    pub(crate) fn set(&self, cell: &Cell, key: &str, data: Data) -> Result<Set, String> {
         let size =
             if data == Data::Missing { 0 } else { key.len() + codec::size(&data, STATE_BYTES_MAX) };
         if size > STATE_BYTES_MAX {
@@ -127,18 +153,27 @@ impl States {
                 "all lasting state together takes more than {STATE_TOTAL_BYTES_MAX} bytes"
             ));
         }
-        if data == Data::Missing {
-            held.entries.remove(key);
-        } else if let Some(place) = held.entries.get_mut(key) {
-            *place = data;
-        } else {
-            held.entries.insert(key.into(), data);
-        }
+        let before = held.put(key, data);
         held.bytes = bytes;
         drop(held);
         self.bytes.fetch_add(size, Ordering::Relaxed);
         self.bytes.fetch_sub(old, Ordering::Relaxed);
-        Ok(())
+        Ok(before)
+    }
+
+    /// Sets an entry to what it held before, whatever the limits.
+    pub(crate) fn put_back(&self, cell: &Cell, key: &str, data: Data) {
+        let size = |data: &Data| match data {
+            Data::Missing => 0,
+            data => key.len() + codec::size(data, usize::MAX),
+        };
+        let mut held = cell.held.lock();
+        let new = size(&data);
+        let old = size(&held.put(key, data).old);
+        held.bytes = (held.bytes + new).saturating_sub(old);
+        drop(held);
+        self.bytes.fetch_add(new, Ordering::Relaxed);
+        self.bytes.fetch_sub(old, Ordering::Relaxed);
     }
 
     /// Takes an entry of the store or of a record into memory, whatever the limits.
@@ -153,22 +188,7 @@ impl States {
             return;
         }
         let data = value.and_then(codec::read).unwrap_or_default();
-        let cell = self.cell(owner);
-        let mut held = cell.held.lock();
-        let old = held.entries.get(key).map_or(0, |old| key.len() + codec::size(old, usize::MAX));
-        let size = match &data {
-            Data::Missing => 0,
-            data => key.len() + codec::size(data, usize::MAX),
-        };
-        if data == Data::Missing {
-            held.entries.remove(key);
-        } else {
-            held.entries.insert(key.into(), data);
-        }
-        held.bytes = (held.bytes + size).saturating_sub(old);
-        drop(held);
-        self.bytes.fetch_add(size, Ordering::Relaxed);
-        self.bytes.fetch_sub(old, Ordering::Relaxed);
+        self.put_back(&self.cell(owner), key, data);
     }
 
     /// Takes everything that the store holds.

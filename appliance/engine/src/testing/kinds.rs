@@ -29,7 +29,14 @@ thread_local! {
     pub(super) static WORLD: std::cell::RefCell<Option<Arc<World>>> = const { std::cell::RefCell::new(None) };
 }
 
-/// The next `test.do` step on this thread does this, once.
+/// Does what the test has asked for, if anything.
+pub(super) fn do_deed() {
+    if let Some(deed) = DEED.with_borrow_mut(Option::take) {
+        deed();
+    }
+}
+
+/// The next `test.do` step or `spin` script on this thread does this, once.
 pub(crate) fn next_deed(deed: impl FnOnce() + 'static) {
     DEED.set(Some(Box::new(deed)));
 }
@@ -59,11 +66,7 @@ impl Step for TestStep {
                     return Err(StepFault::passing("unreachable", "not yet"));
                 }
             }
-            "test.do" => {
-                if let Some(deed) = DEED.with_borrow_mut(Option::take) {
-                    deed();
-                }
-            }
+            "test.do" => do_deed(),
             "test.panic" => {
                 let panics = self.world.as_ref().map_or(0, |world| {
                     let left = world.panics.load(Ordering::SeqCst);

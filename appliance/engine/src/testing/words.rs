@@ -3,6 +3,7 @@
 //! **Invariants**: a word that is not known is a mistake of the test.
 
 use super::World;
+use super::kinds::do_deed;
 use crate::script::{
     Budget, Compiled, FaultKind, Level, Overrun, Report, Root, Scope, ScriptFault, ScriptHost,
     SyntaxFault, Unit, Worker,
@@ -10,9 +11,9 @@ use crate::script::{
 use millrace_flow::Data;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Scripts that are words: `double`, `kill`, `throw`, `count`, `log`.
+/// Scripts that are words: `double`, `kill`, `throw`, `count`, `log`, `spin`.
 pub(crate) struct NoScripts;
 
 impl ScriptHost for NoScripts {
@@ -53,6 +54,9 @@ impl ScriptHost for WordHost {
         given_up.into_iter().map(|worker| Overrun { worker, pipeline: 1 }).collect()
     }
 }
+
+/// Longest life of a script that computes until it is stopped.
+const SPIN_MAX: Duration = Duration::from_secs(60);
 
 struct WordWorker {
     number: u64,
@@ -99,6 +103,16 @@ impl Worker for WordWorker {
             "kill" => {
                 cpu = budget.cpu;
                 fault(FaultKind::Cpu, "took more than its CPU time")
+            }
+            "spin" => {
+                self.world.spinning.fetch_add(1, Ordering::SeqCst);
+                do_deed();
+                let began = Instant::now();
+                while !scope.is_stopped() {
+                    assert!(began.elapsed() < SPIN_MAX, "nobody stopped it");
+                    std::thread::yield_now();
+                }
+                fault(FaultKind::Stopped, "the script was interrupted")
             }
             "throw" => fault(FaultKind::Thrown, "Error: thrown"),
             source => panic!("no such word: {source}"),

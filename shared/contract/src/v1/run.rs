@@ -142,8 +142,8 @@ pub enum RunWaitFor {
 pub struct CanceledRun {
     /// Its id.
     pub id: String,
-    /// How it stood: `queued` and `waiting` runs end at once, one that is `running` when it would
-    /// wait next, or at its end.
+    /// How it stood: `queued` and `waiting` runs end at once, one that is `running` within its
+    /// script or behind the step that it is at.
     pub was: RunStatus,
 }
 

@@ -14,10 +14,18 @@ const SECRET: &str = "open-sesame-4711";
 
 /// Stores and deploys steps that follow one another in the order of their names.
 fn deploy(appliance: &Appliance, name: &str, steps: &Value) -> anyhow::Result<()> {
+    deploy_with(appliance, name, &json!({ "history": "full" }), steps)
+}
+
+fn deploy_with(
+    appliance: &Appliance,
+    name: &str,
+    settings: &Value,
+    steps: &Value,
+) -> anyhow::Result<()> {
     let ids: Vec<_> = steps.as_object().map(|all| all.keys().collect()).unwrap_or_default();
     let wires: Vec<_> =
         ids.windows(2).map(|pair| json!({ "from": pair[0], "to": pair[1] })).collect();
-    let settings = json!({ "history": "full" });
     let document = json!({ "millrace": 1, "name": name, "settings": settings, "steps": steps, "wires": wires });
     let path = appliance.folder().join(format!("{name}.json"));
     File::create(&path)?.write_all(document.to_string().as_bytes())?;
@@ -140,6 +148,76 @@ fn ten_endless_scripts_do_not_keep_a_good_one_from_its_values() -> anyhow::Resul
             said.contains("CPU time").then_some(())
         })?;
     }
+    Ok(())
+}
+
+/// Deploys `long`, whose script may compute for a minute, which is longer than a test waits.
+fn deploy_long(appliance: &Appliance, code: &str) -> anyhow::Result<()> {
+    let steps = json!({
+        "a-go": { "kind": "manual" },
+        "b-work": { "kind": "javascript", "fields": { "code": code } },
+        "c-out": { "kind": "uns.publish", "fields": { "path": "out/long" } },
+    });
+    deploy_with(appliance, "long", &json!({ "limits": { "cpu_ms": 60_000 } }), &steps)
+}
+
+fn runs_of_long(appliance: &Appliance, status: &str) -> Option<Vec<Value>> {
+    let said = appliance.cli(&["pipeline", "runs", "long", "--status", status, "--json"]).ok()?;
+    let rows: Vec<Value> = said.lines().filter_map(|row| serde_json::from_str(row).ok()).collect();
+    (!rows.is_empty()).then_some(rows)
+}
+
+/// Starts a run and waits until it computes; gives its id.
+fn start_long(appliance: &Appliance) -> anyhow::Result<String> {
+    let id = appliance.cli(&["pipeline", "trigger", "long", "--no-wait"])?.trim().to_owned();
+    wait::until("the run to compute", || {
+        let rows = runs_of_long(appliance, "running")?;
+        rows.iter().any(|row| row["id"] == id.as_str()).then_some(())
+    })?;
+    Ok(id)
+}
+
+/// Waits until a run ended as stopped; gives its fault.
+fn stopped_long(appliance: &Appliance, id: &str) -> anyhow::Result<Value> {
+    wait::until("the run to be stopped", || {
+        let rows = runs_of_long(appliance, "stopped")?;
+        rows.into_iter().find(|row| row["id"] == id).map(|row| row["fault"].clone())
+    })
+}
+
+#[test]
+fn what_a_person_does_to_an_endless_script_does_not_wait_for_its_limit() -> anyhow::Result<()> {
+    let mut appliance = Appliance::start(&[])?;
+    deploy_long(&appliance, "for (;;);")?;
+    // Canceled: it ends, and says where it was.
+    let id = start_long(&appliance)?;
+    appliance.cli(&["pipeline", "cancel", "long", &id])?;
+    let fault = stopped_long(&appliance, &id)?;
+    assert_eq!((&fault["code"], &fault["step"]), (&json!("canceled"), &json!("b-work")));
+    let text = fault["message"].as_str().unwrap_or_default();
+    assert!(text.contains("while the step `b-work` computed"), "{fault}");
+    // Undeployed: it ends.
+    let id = start_long(&appliance)?;
+    appliance.cli(&["pipeline", "undeploy", "long"])?;
+    assert_eq!(stopped_long(&appliance, &id)?["code"], "undeployed");
+    // Switched off: it stays as it is, and runs again after the start.
+    appliance.cli(&["pipeline", "deploy", "long"])?;
+    let id = start_long(&appliance)?;
+    assert!(appliance.stop()?);
+    appliance.start_again()?;
+    wait::until("the run to compute again", || {
+        let rows = runs_of_long(&appliance, "running")?;
+        rows.iter().any(|row| row["id"] == id.as_str()).then_some(())
+    })?;
+    // Corrected: it runs on the new revision.
+    deploy_long(&appliance, "return { value: 42 };")?;
+    wait::until("the value of the corrected revision", || {
+        let rows = appliance.values("main/out/long").unwrap_or_default();
+        rows.last().filter(|row| row.ends_with("42")).map(|_| ())
+    })?;
+    let rows = wait::until("its entry", || runs_of_long(&appliance, "ok"))?;
+    let row = rows.iter().find(|row| row["id"] == id.as_str());
+    assert_eq!(row.map(|row| &row["revision"]), Some(&json!(2)), "{rows:?}");
     Ok(())
 }
 

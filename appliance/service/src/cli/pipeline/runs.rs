@@ -118,7 +118,7 @@ pub(super) async fn cancel(appliance: &Appliance, args: &CancelArgs) -> anyhow::
             continue;
         }
         let what = match canceled.was {
-            v1::RunStatus::Running => "is executed now and ends when it would wait next",
+            v1::RunStatus::Running => "ends within its script or behind its step",
             _ => "ends",
         };
         writeln!(std::io::stdout(), "{run} was {}: it {what}.", canceled.was.name())?;
