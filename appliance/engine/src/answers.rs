@@ -139,6 +139,19 @@ impl Answers {
         ticket
     }
 
+    /// A ticket for a run that has not ended; `None` if too many runs are waited for. If it has
+    /// ended by then, nothing is told.
+    pub(crate) fn follow(&self, id: RunId) -> Option<Ticket> {
+        let mut open = self.open.lock();
+        open.retain(|_, answer| Arc::strong_count(answer) > 1);
+        if open.len() >= ANSWERS_MAX && !open.contains_key(&id) {
+            return None;
+        }
+        let answer = Arc::clone(open.entry(id).or_default());
+        self.count.store(open.len(), Ordering::SeqCst);
+        Some(Ticket { id, answer })
+    }
+
     fn find(&self, id: RunId) -> Option<Arc<Answer>> {
         if self.count.load(Ordering::SeqCst) == 0 {
             return None;

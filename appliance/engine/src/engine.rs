@@ -17,6 +17,7 @@ mod state;
 pub use ask::{AskFault, Asking, Hook, OutsideTrigger, Records, RecordsFault};
 pub use figures::{DeploymentInfo, ParkedShare, Usage};
 pub use pulse::Health;
+pub use runs::Canceled;
 
 use crate::agenda::Agenda;
 use crate::alarms::Alarms;

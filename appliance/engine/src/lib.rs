@@ -79,8 +79,8 @@ pub use clockwork::Threads;
 pub use compile::{Compile, CompileFault, Compiler, Registry};
 pub use config::Config;
 pub use engine::{
-    AskFault, Asking, Deployed, DeploymentInfo, Engine, Health, Hook, OpenError, OutsideTrigger,
-    ParkedShare, Parts, Records, RecordsFault, Usage,
+    AskFault, Asking, Canceled, Deployed, DeploymentInfo, Engine, Health, Hook, OpenError,
+    OutsideTrigger, ParkedShare, Parts, Records, RecordsFault, Usage,
 };
 pub use hand::Hand;
 pub use names::{Names, Place};

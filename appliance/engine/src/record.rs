@@ -27,6 +27,8 @@ pub(crate) enum Body<'a> {
     Changes(&'a [u8]),
     /// A run is asked for.
     Requested(Asked),
+    /// A run that has not ended is to end: it is canceled, with this sentence.
+    Canceled(&'a str),
     /// A run that has not ended, whole.
     Carried(Asked, Option<&'a [u8]>),
 }
@@ -73,6 +75,12 @@ pub(crate) fn dropped(dropped: &[Dropped], out: &mut Vec<u8>) {
 pub(crate) fn changes(changes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[VERSION, 4]);
     write_bytes(changes, out);
+}
+
+/// A run is canceled; its end follows.
+pub(crate) fn canceled(message: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(&[VERSION, 7]);
+    codec::write_text(message, out);
 }
 
 /// A run that is asked for.
@@ -135,6 +143,7 @@ pub(crate) fn read(body: &[u8], workspace: u16) -> Option<Body<'_>> {
             let is_saved = reader.u8()? == 1;
             Body::Carried(asked, is_saved.then_some(reader.0))
         }
+        7 => Body::Canceled(reader.text()?),
         _ => return None,
     })
 }

@@ -20,6 +20,8 @@ use crate::Hand;
 use crate::compile::CompileFault;
 use crate::config::Config;
 use crate::engine::{Asking, Deployed, Engine, Parts};
+use crate::queued::RunId;
+use crate::report::OpenState;
 use millrace_flow::Data;
 use millrace_journal::Seq;
 use millrace_model::{ClientNumber, Quality, Record, SampleRecord, Timestamp, Value, ValueRef};
@@ -280,6 +282,11 @@ impl Plant {
         self.settle();
         ticket
     }
+}
+
+/// Cancels a run, which the journal takes; in which state it was.
+pub(crate) fn cancel(engine: &Engine, id: RunId, message: &str) -> Option<OpenState> {
+    engine.cancel(id, message).unwrap().map(|canceled| canceled.was)
 }
 
 /// A draft of a pipeline.

@@ -25,6 +25,7 @@ use millrace_journal::Seq;
 use millrace_model::{ClientNumber, RunEvent, RunRecord, SampleRecord, Timestamp};
 use parking_lot::{Mutex, MutexGuard};
 use recover::Recovering;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -46,6 +47,8 @@ pub(crate) struct Watch {
     memories: Memories,
     fresh: Vec<Arc<Queued>>,
     pub(crate) books: Books,
+    /// Open runs that are canceled: they are not carried past the record that says so.
+    canceled: HashSet<RunId>,
     recovering: Option<Recovering>,
     now: Timestamp,
     at: Duration,
@@ -253,12 +256,20 @@ impl Batch<'_> {
                     core.answers.ended(id, "undeployed");
                 }
             }
+            Body::Canceled(message) => {
+                if let Some(recovering) = &watch.recovering {
+                    recovering.cancel(id, message);
+                }
+                if watch.books.is_open(id) {
+                    watch.canceled.insert(id);
+                }
+            }
             Body::Carried(asked, saved) => {
                 if watch.recovering.is_some() {
                     let queued =
                         deployment.and_then(|deployment| watch.asked(&deployment, id.seq, asked));
                     watch.carried(id, queued, saved, seq.0);
-                } else {
+                } else if !watch.canceled.contains(&id) {
                     let now = watch.now;
                     watch.books.carry(id, seq.0, now);
                 }
@@ -320,6 +331,9 @@ impl Watch {
     /// A run's end is durable.
     fn end(&mut self, core: &Core, id: RunId) {
         self.books.end(id);
+        if !self.canceled.is_empty() {
+            self.canceled.remove(&id);
+        }
         self.memories.ended(id);
         if let Some(recovering) = &mut self.recovering {
             recovering.end(id);
@@ -394,7 +408,9 @@ impl Watch {
         if let Some(queued) = queued {
             *queued.saved.lock() = saved.map(Arc::from);
             recovering.put(queued);
-            if is_known {
+            if self.canceled.contains(&id) {
+                // Its end follows soon; what says so is needed until then.
+            } else if is_known {
                 self.books.carry(id, seq, self.now);
             } else {
                 self.books.carried_in(id, seq, self.now);

@@ -5,12 +5,23 @@
 //!
 //! **Invariants**: a look never holds a worker up for longer than one lock of what it has in hand.
 
-use super::Engine;
+use super::{Engine, RecordsFault};
+use crate::answers::Ticket;
 use crate::queue::Look;
-use crate::queued::RunId;
+use crate::queued::{Queued, RunId};
+use crate::record;
 use crate::report::{OpenRun, OpenState};
-use millrace_model::Timestamp;
+use millrace_model::{Record, RunEvent, RunRecord, Timestamp};
 use std::time::Duration;
+
+/// A run that was canceled.
+#[derive(Clone, Debug)]
+pub struct Canceled {
+    /// In which state it was.
+    pub was: OpenState,
+    /// Tells when its end is durable; none if too many runs are waited for.
+    pub ended: Option<Ticket>,
+}
 
 impl Engine {
     /// Runs of a pipeline in one of these states, newest first, without their steps: at most
@@ -57,19 +68,40 @@ impl Engine {
     }
 
     /// Cancels a run: one that waits ends at once, one that is being executed behind the step that
-    /// it is at, or within its script. It ends as canceled, with this sentence. In which state it
-    /// was; `None` if there is no such run that has not ended.
-    pub fn cancel(&self, id: RunId, message: &str) -> Option<OpenState> {
-        let stop = || {
-            self.core.held.iter().any(|held| {
-                let held = held.lock();
-                let run = held.queued().find(|run| run.id() == id);
-                run.inspect(|run| run.stop("canceled", message)).is_some()
-            })
+    /// it is at, or within its script. It ends as canceled, with this sentence, also if the box is
+    /// switched off before it has: the journal has taken a record that says so, and whoever answers
+    /// for the cancel waits until it is durable. `None` if there is no such run that has not ended.
+    ///
+    /// # Errors
+    /// The journal does not take the record; then nothing was canceled.
+    pub fn cancel(&self, id: RunId, message: &str) -> Result<Option<Canceled>, RecordsFault> {
+        let core = &self.core;
+        if !(core.queue.has(id) || self.in_hand(id, |_| ())) {
+            return Ok(None);
+        }
+        let ended = core.answers.follow(id);
+        let mut body = Vec::new();
+        record::canceled(message, &mut body);
+        let record = RunRecord {
+            event: RunEvent::Progress,
+            pipeline: id.pipeline,
+            run: id.seq,
+            body: &body,
         };
-        let state = self.core.queue.cancel(id, message, stop, self.time());
-        self.core.clockwork.ring();
-        state
+        core.parts.records.append(&[Record::Run(record)])?;
+        let stop = || self.in_hand(id, |run| run.stop("canceled", message));
+        // If it has ended meanwhile, the record says nothing: it comes too late there as well.
+        let was = core.queue.cancel(id, message, stop, self.time());
+        core.clockwork.ring();
+        Ok(was.map(|was| Canceled { was, ended }))
+    }
+
+    /// Whether a worker has a run in hand; shows it.
+    fn in_hand(&self, id: RunId, show: impl Fn(&Queued)) -> bool {
+        self.core.held.iter().any(|held| {
+            let held = held.lock();
+            held.queued().find(|run| run.id() == id).inspect(|run| show(run)).is_some()
+        })
     }
 
     fn time(&self) -> (Timestamp, Duration) {

@@ -74,6 +74,17 @@ impl Queue {
         Some(OpenRun::queued(run, now))
     }
 
+    /// Whether a run is here: waiting to begin, about to go on, or parked.
+    pub(crate) fn has(&self, id: RunId) -> bool {
+        let inner = self.inner.lock();
+        let is_parked = inner.parked.get(&id).is_some_and(|parked| parked.run.is_some());
+        let is_in = |pipe: &Pipe| {
+            pipe.resumed.iter().any(|run| run.queued.seq == id.seq)
+                || lines(pipe).any(|line| line.iter().any(|run| run.seq == id.seq))
+        };
+        is_parked || inner.pipes.get(&id.pipeline).is_some_and(is_in)
+    }
+
     /// Cancels a run: one that has not begun is dropped, one that is parked goes on to its end, one
     /// that is being executed (`stop` tells it so, and whether a worker has it) is interrupted. In
     /// which state it was; `None` if it is not there.

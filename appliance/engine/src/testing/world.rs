@@ -236,6 +236,13 @@ impl Services for World {
 }
 
 impl World {
+    /// Commits what was appended, as the journal's thread does while a worker is at work; the engine
+    /// does not see it yet.
+    pub(crate) fn sync(&self) {
+        let mut inner = self.inner.lock();
+        inner.durable = inner.records.len();
+    }
+
     /// A future that is done when the test gives it an answer.
     pub(super) fn gate(self: &Arc<Self>, name: String) -> BoxFuture<Result<Data, StepFault>> {
         let world = Arc::clone(self);

@@ -104,6 +104,10 @@ impl Books {
         old.last().map(|(seq, ..)| *seq)
     }
 
+    pub(super) fn is_open(&self, id: RunId) -> bool {
+        self.needs.contains_key(&id)
+    }
+
     /// Whether a run is open and needs a seq up to this one.
     pub(crate) fn is_before(&self, id: RunId, through: u64) -> bool {
         self.needs.get(&id).is_some_and(|seq| *seq <= through)

@@ -13,7 +13,18 @@ pub(super) struct Recovering {
 
 impl Recovering {
     pub(super) fn put(&mut self, run: Arc<Queued>) {
-        self.open.insert(place(run.id()), run);
+        let known = self.open.insert(place(run.id()), Arc::clone(&run));
+        // One that is told again, as it was carried forward, is still canceled.
+        if let Some(stop) = known.as_ref().and_then(|known| known.stopped()) {
+            run.stop(stop.code, &stop.message);
+        }
+    }
+
+    /// A run ends as canceled as soon as it goes on.
+    pub(super) fn cancel(&self, id: RunId, message: &str) {
+        if let Some(run) = self.open.get(&place(id)) {
+            run.stop("canceled", message);
+        }
     }
 
     pub(super) fn has(&self, id: RunId) -> bool {

@@ -196,6 +196,14 @@ fn what_a_person_does_to_an_endless_script_does_not_wait_for_its_limit() -> anyh
     assert_eq!((&fault["code"], &fault["step"]), (&json!("canceled"), &json!("b-work")));
     let text = fault["message"].as_str().unwrap_or_default();
     assert!(text.contains("while the step `b-work` computed"), "{fault}");
+    // A kill right after the answer takes neither the cancel nor its entry back.
+    let id = start_long(&appliance)?;
+    appliance.cli(&["pipeline", "cancel", "long", &id])?;
+    appliance.kill()?;
+    appliance.start_again()?;
+    let fault = stopped_long(&appliance, &id)?;
+    assert_eq!(fault["code"], "canceled");
+    assert!(runs_of_long(&appliance, "queued,running,waiting").is_none());
     // Undeployed: it ends.
     let id = start_long(&appliance)?;
     appliance.cli(&["pipeline", "undeploy", "long"])?;

@@ -3,8 +3,10 @@
 use crate::Config;
 use crate::queued::RunId;
 use crate::report::{OpenRun, OpenState, RunReport, WaitFor};
-use crate::testing::{Plant, next_deed, wires};
+use crate::testing::{Plant, cancel, next_deed, wires};
+use crate::{RecordsFault, RunEnd, record};
 use millrace_flow::Data;
+use millrace_model::{Record, RunEvent, RunRecord};
 use serde_json::{Value as Json, json};
 use std::time::Duration;
 
@@ -117,7 +119,7 @@ fn a_run_in_a_workers_hands_is_running() {
         let runs = engine.open_runs(1, &ALL, None, 10);
         let id = runs[0].report.id;
         sees.borrow_mut().push((runs[0].state, engine.open_run(id).map(|run| run.state)));
-        assert_eq!(engine.cancel(id, "by anna"), Some(OpenState::Running));
+        assert_eq!(cancel(&engine, id, "by anna"), Some(OpenState::Running));
     });
     values(&mut plant, 1);
     assert_eq!(*seen.borrow(), [(OpenState::Running, Some(OpenState::Running))]);
@@ -133,8 +135,8 @@ fn a_canceled_run_ends_as_canceled_and_lets_the_next_of_its_key_begin() {
     let runs = plant.engine.open_runs(1, &ALL, None, 100);
     let ids: Vec<RunId> = runs.iter().map(|run| run.report.id).collect();
     // When one that has not begun and the one that waits are canceled
-    assert_eq!(plant.engine.cancel(ids[1], "canceled by anna"), Some(OpenState::Queued));
-    assert_eq!(plant.engine.cancel(ids[2], "canceled by anna"), Some(OpenState::Waiting));
+    assert_eq!(cancel(&plant.engine, ids[1], "canceled by anna"), Some(OpenState::Queued));
+    assert_eq!(cancel(&plant.engine, ids[2], "canceled by anna"), Some(OpenState::Waiting));
     plant.settle();
     // Then both have an entry, and the third has begun
     assert_eq!(faults(&plant), [(ids[2].seq, "canceled"), (ids[1].seq, "canceled")]);
@@ -142,7 +144,7 @@ fn a_canceled_run_ends_as_canceled_and_lets_the_next_of_its_key_begin() {
     assert_eq!((stats.canceled.count, stats.failed, stats.parked), (2, 0, 1));
     assert_eq!(plant.engine.stats().canceled, 2);
     assert_eq!(states(&plant), [OpenState::Waiting]);
-    assert_eq!(plant.engine.cancel(ids[2], "again"), None);
+    assert_eq!(cancel(&plant.engine, ids[2], "again"), None);
     // And a crash does not bring them back
     plant.move_cursor();
     let plant = plant.crash();
@@ -223,4 +225,119 @@ fn one_pipeline_takes_its_share_of_parked_runs_and_others_go_on() {
     assert_eq!((of(1).parked, of(1).failed, of(2).parked, of(2).failed), (5, 3, 1, 0));
     let most = plant.engine.parked_most().unwrap();
     assert_eq!((&*most.pipeline, most.percent), ("p1", 100));
+}
+
+/// Gated, with a script that computes until it is stopped in place of the gate.
+fn endless() -> Json {
+    let mut document = gated(&json!({ "order": "in_order_all" }));
+    document["steps"]["gate"] =
+        json!({ "kind": "javascript", "fields": { "code": "return spin;" } });
+    document
+}
+
+#[test]
+fn a_cancel_that_was_answered_outlives_a_kill_at_any_point() {
+    // How the run stands, and whether its end is durable too when the plug is pulled.
+    let cases = [OpenState::Queued, OpenState::Running, OpenState::Waiting];
+    for (state, has_ended) in cases.into_iter().flat_map(|state| [(state, false), (state, true)]) {
+        let mut plant = Plant::new();
+        let is_computing = state == OpenState::Running;
+        plant.deploy(1, if is_computing { endless() } else { gated(&json!({})) });
+        let (engine, world) = (plant.engine.clone(), std::sync::Arc::clone(&plant.world));
+        let id = RunId { pipeline: 1, seq: 1 };
+        plant.device("in/a", 1);
+        let cancels = move || {
+            assert_eq!(cancel(&engine, id, "canceled by anna"), Some(state));
+            world.sync();
+        };
+        match state {
+            OpenState::Queued => {
+                plant.commit();
+                cancels();
+            }
+            OpenState::Running => {
+                plant.commit();
+                next_deed(cancels);
+                plant.hand.run_ready();
+            }
+            OpenState::Waiting => {
+                plant.settle();
+                cancels();
+            }
+        }
+        if has_ended {
+            plant.settle();
+            assert_eq!(faults(&plant), [(1, "canceled")], "{state:?}");
+        }
+        plant.move_cursor();
+        // When the history had not written it
+        plant.world.reports.lock().clear();
+        let mut plant = plant.crash();
+        plant.answer("gate", 7);
+        plant.settle();
+        // Then it does not run, and what had not ended has its entry
+        assert!(plant.ints("out").is_empty(), "{state:?} {has_ended}");
+        let told: &[_] = if has_ended { &[] } else { &[(1, "canceled")] };
+        assert_eq!(faults(&plant), told, "{state:?}");
+        let spun = plant.world.spinning.load(std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(spun, u64::from(is_computing), "its script is not begun again");
+        assert!(states(&plant).is_empty() && plant.engine.stats().open == 0);
+        let message = |report: &RunReport| report.fault.clone().unwrap().message;
+        assert!(plant.world.reports.lock().iter().all(|it| message(it).contains("by anna")));
+    }
+}
+
+#[test]
+fn a_cancel_that_the_journal_does_not_take_changes_nothing() {
+    let mut plant = Plant::new();
+    plant.deploy(1, gated(&json!({})));
+    values(&mut plant, 1);
+    plant.set_full(true);
+    let id = RunId { pipeline: 1, seq: 1 };
+    assert_eq!(plant.engine.cancel(id, "by anna").map(drop), Err(RecordsFault::Full));
+    plant.set_full(false);
+    plant.settle();
+    assert_eq!(states(&plant), [OpenState::Waiting]);
+    plant.answer("gate", 7);
+    plant.settle();
+    assert_eq!(plant.ints("out").len(), 1);
+}
+
+#[test]
+fn who_cancels_is_told_when_the_end_is_durable() {
+    let mut plant = Plant::new();
+    plant.deploy(1, gated(&json!({})));
+    values(&mut plant, 1);
+    let id = RunId { pipeline: 1, seq: 1 };
+    let canceled = plant.engine.cancel(id, "by anna").unwrap().unwrap();
+    let ended = canceled.ended.unwrap();
+    plant.hand.run_ready();
+    assert_eq!(ended.end(), None, "it has ended, and nothing is durable");
+    plant.settle();
+    assert!(matches!(ended.end(), Some(RunEnd::Failed(fault)) if fault.code == "canceled"));
+    assert!(plant.engine.cancel(id, "by anna").unwrap().is_none());
+}
+
+#[test]
+fn a_canceled_run_is_not_carried_past_what_says_so() {
+    let mut plant = Plant::new();
+    plant.deploy(1, gated(&json!({})));
+    values(&mut plant, 1);
+    let seen = plant.seen();
+    // Given a run that is written down to be carried forward, and canceled before that is appended
+    let core = std::sync::Arc::clone(&plant.engine.core);
+    let (run, saved) = core.queue.unfinished(seen, 10, Duration::ZERO).remove(0);
+    let mut body = Vec::new();
+    record::carried(&run, saved.as_deref(), &mut body);
+    assert_eq!(cancel(&plant.engine, run.id(), "by anna"), Some(OpenState::Waiting));
+    let carried = RunRecord { event: RunEvent::Carried, pipeline: 1, run: 1, body: &body };
+    core.parts.records.append(&[Record::Run(carried)]).unwrap();
+    plant.commit();
+    // When the plug is pulled before its end
+    assert!(plant.move_cursor() < run.seq, "its records are needed");
+    let mut plant = plant.crash();
+    plant.settle();
+    // Then it is canceled all the same
+    assert_eq!(faults(&plant), [(1, "canceled")]);
+    assert_eq!(plant.engine.stats().open, 0);
 }

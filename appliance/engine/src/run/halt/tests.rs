@@ -4,7 +4,7 @@ use crate::engine::{Asking, Deployed, Engine};
 use crate::queue::Bell;
 use crate::queued::RunId;
 use crate::report::{OpenState, RunReport, StepStatus};
-use crate::testing::{Plant, draft, next_deed, wires};
+use crate::testing::{Plant, cancel, draft, next_deed, wires};
 use millrace_flow::Data;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -58,7 +58,7 @@ fn canceling_ends_a_run_within_its_script() {
     let engine = plant.engine.clone();
     next_deed(move || {
         let id = RunId { pipeline: 1, seq: 1 };
-        assert_eq!(engine.cancel(id, "canceled by anna"), Some(OpenState::Running));
+        assert_eq!(cancel(&engine, id, "canceled by anna"), Some(OpenState::Running));
     });
     plant.device("in/a", 1);
     plant.settle();
@@ -83,7 +83,7 @@ fn nothing_that_a_step_does_on_errors_outlives_a_cancel() {
     document["steps"]["work"]["retry"] = json!({ "times": 3, "first_ms": 1 });
     plant.deploy(1, document);
     let engine = plant.engine.clone();
-    next_deed(move || assert!(engine.cancel(RunId { pipeline: 1, seq: 1 }, "by anna").is_some()));
+    next_deed(move || assert!(cancel(&engine, RunId { pipeline: 1, seq: 1 }, "by anna").is_some()));
     plant.device("in/a", 1);
     plant.settle();
     assert_eq!(only_report(&plant).fault.unwrap().code, "canceled");
@@ -259,8 +259,8 @@ fn switching_off_leaves_what_computes_to_the_next_start() {
     let mut plant = plant.crash();
     let engine = plant.engine.clone();
     let ids = [1, 2].map(|seq| RunId { pipeline: 1, seq });
-    next_deed(move || assert_eq!(engine.cancel(ids[0], "by anna"), Some(OpenState::Running)));
-    plant.engine.cancel(ids[1], "by anna").unwrap();
+    next_deed(move || assert_eq!(cancel(&engine, ids[0], "by anna"), Some(OpenState::Running)));
+    cancel(&plant.engine, ids[1], "by anna").unwrap();
     plant.settle();
     assert_eq!(plant.ints("before"), [1]);
 }
@@ -351,7 +351,7 @@ fn endless_scripts_on_threads_of_their_own_are_stopped_from_outside() {
     plant.commit();
     // When the one that holds the thread is canceled
     let id = RunId { pipeline: 1, seq: 1 };
-    assert_eq!(plant.engine.cancel(id, "by anna"), Some(OpenState::Running));
+    assert_eq!(cancel(&plant.engine, id, "by anna"), Some(OpenState::Running));
     // Then the other has its turn
     until("the second computes", || spinning(&plant) == 2);
     // And a stop of the box waits for neither

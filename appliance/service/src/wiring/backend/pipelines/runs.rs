@@ -9,10 +9,11 @@ use crate::wiring::pipelines::sink;
 use millrace_api::Fault;
 use millrace_api::backend::{Actor, BoxFuture, PipelinePlace, RunId, RunPage, RunQuery};
 use millrace_contract::v1;
-use millrace_engine::{OpenRun, OpenState, OpenWait, WaitFor};
+use millrace_engine::{Canceled, OpenRun, OpenState, OpenWait, WaitFor};
 use millrace_model::Timestamp;
 use millrace_runs as runs;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Marks the places of pages that ended among the runs that have not ended: their seq follows.
 /// Numbers of the history are far below it.
@@ -121,10 +122,15 @@ impl Answers {
             Ok(pipeline) => pipeline.number(),
             Err(fault) => return failed(fault),
         };
-        let state = (number == id.pipeline)
-            .then(|| self.0.engine.cancel(engine_id(id), &format!("canceled by {}", by.who)))
-            .flatten();
-        let Some(state) = state else {
+        let canceled = match number == id.pipeline {
+            true => self.0.engine.cancel(engine_id(id), &format!("canceled by {}", by.who)),
+            false => Ok(None),
+        };
+        let canceled = match canceled {
+            Ok(canceled) => canceled,
+            Err(error) => return failed(Fault::Unavailable(error.to_string())),
+        };
+        let Some(Canceled { was, ended }) = canceled else {
             let (place, this) = (place.clone(), Self(Arc::clone(&self.0)));
             return Box::pin(async move {
                 // Reading the history may wait for the disk.
@@ -134,14 +140,34 @@ impl Answers {
                 Err(Fault::Conflict(format!("the run {id} has ended: {status}")))
             });
         };
-        let canceled = v1::CanceledRun { id: id.to_string(), was: status(state) };
+        let canceled = v1::CanceledRun { id: id.to_string(), was: status(was) };
         let actor = millrace_access::Actor { who: by.who.clone(), from: Some(by.from) };
         let what = format!("{}/{} {id}", place.workspace.name, place.name);
         let audit = self.0.access.audit(&actor, "run.cancel", &what);
-        self.durable(vec![audit], canceled)
+        // Behind the engine's record in the journal, so that is durable with it.
+        let durable = self.durable(vec![audit], canceled);
+        let history = Arc::clone(&self.0.run_history);
+        Box::pin(async move {
+            let canceled = durable.await?;
+            let Some(ended) = ended else { return Ok(canceled) };
+            // It ends within a moment, unless its script is at work on huge operands. What has not
+            // ended ends as canceled after a kill, and has its entry then.
+            if tokio::time::timeout(END_LIMIT, ended.ended()).await.is_ok() {
+                let settling = move || history.settle(ENTRY_LIMIT);
+                let is_settled = tokio::task::spawn_blocking(settling).await;
+                if !is_settled.map_err(|error| Fault::Internal(error.to_string()))? {
+                    tracing::warn!(run = %id, "The entry of a canceled run is not written yet.");
+                }
+            }
+            Ok(canceled)
+        })
     }
 }
 
+/// How long whoever cancels a run waits for its end, ...
+const END_LIMIT: Duration = Duration::from_secs(5);
+/// ... and then for its entry in the history to be written.
+const ENTRY_LIMIT: Duration = Duration::from_secs(5);
 const ALL_OPEN: [OpenState; 3] = [OpenState::Queued, OpenState::Running, OpenState::Waiting];
 /// Runs that the engine is asked for at once.
 const OPEN_PAGE: usize = 1_001;
@@ -273,7 +299,7 @@ pub(super) fn detail(of: &runs::Run) -> v1::RunDetail {
     }
 }
 
-fn micros(span: std::time::Duration) -> u64 {
+fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
