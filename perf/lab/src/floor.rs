@@ -174,9 +174,7 @@ mod tests {
                 packet_id,
                 counter: 1,
                 fingerprint: 1,
-                source_time: None,
-                verdict: None,
-                resent: false,
+                ..Message::default()
             };
             frame::publish(&mut bytes, &message);
         }

@@ -14,7 +14,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process, set_parent_process_death_signal};
@@ -58,6 +58,8 @@ pub(crate) enum Speech {
     Silent,
     /// Errors go to a file: a pipe that nobody reads would stop a talkative child.
     ErrorsTo(File),
+    /// The same, in a process group of its own: a terminal's Ctrl-C does not reach it.
+    Apart(File),
 }
 
 /// A running child; dropped means killed and reaped.
@@ -89,6 +91,9 @@ impl Child {
             Speech::ErrorsTo(file) => {
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file)
             }
+            Speech::Apart(file) => {
+                command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file).process_group(0)
+            }
         };
         let process = command.spawn().with_context(|| format!("start {name}"))?;
         Ok(Self { process, name: name.to_owned() })
@@ -113,6 +118,23 @@ impl Child {
             Ok(Some(status)) => bail!("{} ended by itself with {status}", self.name),
             Err(error) => Err(error).with_context(|| format!("look at {}", self.name)),
         }
+    }
+
+    /// Whether it ended well; none while it runs.
+    pub(crate) fn ended(&mut self) -> Result<Option<bool>> {
+        let status = self.process.try_wait().with_context(|| format!("look at {}", self.name))?;
+        Ok(status.map(|status| status.success()))
+    }
+
+    /// Asks the child to end, waits at most `limit` even when the lab is being stopped, and kills
+    /// it then.
+    pub(crate) fn end_gently(mut self, limit: Duration) -> Result<()> {
+        self.signal(Signal::TERM)?;
+        let end = Instant::now() + limit;
+        while self.ended()?.is_none() && Instant::now() < end {
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        Ok(())
     }
 
     /// Sends `signal` to this child alone.

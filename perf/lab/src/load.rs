@@ -17,3 +17,4 @@ pub(crate) mod run;
 pub(crate) mod schedule;
 pub(crate) mod spec;
 pub(crate) mod tally;
+pub(crate) mod wire;

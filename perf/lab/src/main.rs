@@ -10,7 +10,11 @@
 //! - A row whose load generator was late or full is marked invalid, never averaged in.
 
 #[cfg(target_os = "linux")]
+mod all;
+#[cfg(target_os = "linux")]
 mod cli;
+#[cfg(target_os = "linux")]
+mod compare;
 #[cfg(target_os = "linux")]
 mod floor;
 #[cfg(target_os = "linux")]
@@ -26,11 +30,15 @@ mod measure;
 #[cfg(target_os = "linux")]
 mod output;
 #[cfg(target_os = "linux")]
+mod page;
+#[cfg(target_os = "linux")]
 mod readback;
 #[cfg(target_os = "linux")]
 mod scenario;
 #[cfg(target_os = "linux")]
 mod server;
+#[cfg(target_os = "linux")]
+mod set;
 #[cfg(target_os = "linux")]
 mod stop;
 

@@ -34,6 +34,12 @@ pub(crate) fn progress(steps: u64) -> ProgressBar {
     bar
 }
 
+/// What was said beside the bars that were drawn over themselves.
+pub(crate) fn without_bars(text: &str) -> String {
+    let lines = text.lines().map(|line| line.rsplit('\r').next().unwrap_or(line).trim());
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ")
+}
+
 /// Writes the result file, or says it when there is no file to write to.
 pub(crate) fn save(result: &Value, file: Option<&Path>) -> Result<()> {
     let Some(file) = file else { return Ok(()) };

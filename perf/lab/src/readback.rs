@@ -186,9 +186,9 @@ fn parse(csv: &str) -> Result<Vec<Sample>> {
     }
     lines
         .map(|line| {
-            let mut cells = line.split(',');
+            let mut cells = line.splitn(5, ',');
             let time = cells.next().unwrap_or_default();
-            let value = cells.nth(3).unwrap_or_default();
+            let value = number_in(cells.nth(3).unwrap_or_default());
             let time: jiff::Timestamp =
                 time.parse().with_context(|| format!("read the time of '{line}'"))?;
             Ok(Sample {
@@ -197,6 +197,15 @@ fn parse(csv: &str) -> Result<Vec<Sample>> {
             })
         })
         .collect()
+}
+
+/// The number that a value is or begins with, however it is quoted.
+fn number_in(cell: &str) -> &str {
+    let from = cell.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+    let rest = cell.get(from..).unwrap_or_default();
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+    // Only a body that is no number alone has words behind it.
+    if cell.starts_with('"') || cell.contains(' ') { rest.get(..end).unwrap_or(cell) } else { cell }
 }
 
 #[cfg(test)]
@@ -262,6 +271,15 @@ mod tests {
         let csv = "source_time,receive_time,quality,kind,value\r\n\
                    1970-01-01T00:00:01.500000001Z,1970-01-01T00:00:02.000000000Z,0,float,17.0421\r\n";
         assert_eq!(parse(csv).unwrap(), [Sample { source_time: 1_500_000_001, value: 17.0421 }]);
+        let times = "1970-01-01T00:00:01.500000001Z,1970-01-01T00:00:02.000000000Z,0";
+        let number = |value: &str| {
+            let csv =
+                format!("source_time,receive_time,quality,kind,value\r\n{times},text,{value}\r\n");
+            parse(&csv).unwrap()[0].value
+        };
+        assert_eq!(number("17.0421 press 4; shift"), 17.0421);
+        assert_eq!(number("\"{\"\"reading\"\": 17.0421, \"\"unit\"\": 1}\""), 17.0421);
+        assert_eq!(number("\"[17.0421, 1.0421]\""), 17.0421);
         assert!(parse("time,value\r\n").is_err());
         assert!(parse("").is_err());
     }

@@ -19,6 +19,8 @@ use crate::{process, run, setup};
 #[command(
     after_help = "Examples:\n  cargo xtask lab ingest --devices 1000 --rate 20 --seconds 30\n  \
     cargo xtask lab kill --rounds 20 --json kill.json\n  cargo xtask lab peers\n  \
+    cargo xtask lab all --profile quick --json quick.json\n  \
+    cargo xtask lab page quick.json --out docs/results\n  \
     cargo xtask lab --help        what the lab itself offers"
 )]
 pub(crate) struct Options {
@@ -31,9 +33,17 @@ pub(crate) struct Options {
     arguments: Vec<OsString>,
 }
 
+/// What only reads result sets, and needs no appliance.
+const READERS: [&str; 3] = ["compare", "merge", "page"];
+
 pub(crate) fn lab(place: &Place, options: &Options) -> Result<()> {
     setup::need_compiler()?;
-    let only_asks = options.arguments.is_empty()
+    let reads = options
+        .arguments
+        .first()
+        .is_some_and(|first| READERS.iter().any(|reader| first == *reader));
+    let only_asks = reads
+        || options.arguments.is_empty()
         || options.arguments.iter().any(|argument| argument == "--help" || argument == "-h");
     let mut cargo = place.cargo();
     cargo.args(["build", "--locked", "--release", "-p", "millrace-lab"]);

@@ -76,6 +76,16 @@ const OPTIONAL: &[Thing] = &[
         what_for: "`lab peers`, the comparison with another broker (stop its service: it takes port 1883)",
     },
     Thing {
+        programs: &["rumqttd"],
+        package: "",
+        what_for: "the same with a broker in Rust: `cargo install rumqttd --locked --no-default-features`",
+    },
+    Thing {
+        programs: &["initdb"],
+        package: "postgresql",
+        what_for: "the same with a database behind the broker (its service need not run)",
+    },
+    Thing {
         programs: &["chromium", "google-chrome"],
         package: "chromium",
         what_for: "the studio's browser tests",
@@ -140,10 +150,12 @@ impl Thing {
 
 /// Also looks where Debian keeps servers, which an ordinary user's PATH leaves out.
 fn find(program: &str) -> bool {
+    let servers = ["/usr/sbin", "/usr/lib/wine"].map(std::path::PathBuf::from);
+    // Debian keeps each version of the database in a folder of its own.
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let databases = versions.map(|version| version.path().join("bin"));
     process::has(program)
-        || ["/usr/sbin", "/usr/lib/wine"]
-            .iter()
-            .any(|folder| std::path::Path::new(folder).join(program).is_file())
+        || servers.into_iter().chain(databases).any(|folder| folder.join(program).is_file())
 }
 
 pub(crate) fn setup(place: &Place, options: &Options) -> Result<()> {

@@ -5,8 +5,6 @@
 //!   its read.
 //! - An answer to a packet that is not in flight ends the run: the server is wrong or we are.
 
-use std::io::Read as _;
-
 use anyhow::{Result, bail};
 
 use super::client::State;
@@ -74,6 +72,12 @@ impl Crowd {
         }
     }
 
+    fn signed_in(&mut self, number: usize, now: u64) {
+        let Some(client) = self.clients.get_mut(number) else { return };
+        client.state = State::Ready;
+        self.tally.sign_in.record(now.saturating_sub(client.dialed));
+    }
+
     fn handle(&mut self, number: usize, now: u64, packet: &Packet<'_>) -> Result<()> {
         let Some(client) = self.clients.get_mut(number) else { return Ok(()) };
         match *packet {
@@ -100,8 +104,8 @@ impl Crowd {
                 let alive = client.write(&bytes);
                 self.after_write(number, alive);
             }
-            Packet::Connack { reason: 0 } => client.state = State::Ready,
-            Packet::Suback { reason } if reason < 0x80 => client.state = State::Ready,
+            Packet::Connack { reason: 0 } => self.signed_in(number, now),
+            Packet::Suback { reason } if reason < 0x80 => self.signed_in(number, now),
             Packet::Connack { reason } => {
                 bail!("the server refused client {} with 0x{reason:02x}", client.name)
             }

@@ -5,12 +5,8 @@
 //!   order of sending. One that was answered before its turn is used again when its turn comes.
 //! - What could not be written waits in `unsent`; nothing overtakes it.
 
-use std::net::TcpStream;
-
-use rustix::io::Errno;
-use rustix::net::{SendFlags, send};
-
 use super::spec::{Credential, Spec};
+use super::wire::Wire;
 
 /// Where a client stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +41,10 @@ impl Slot {
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Client {
-    pub(crate) stream: Option<TcpStream>,
+    pub(crate) stream: Option<Wire>,
     pub(crate) state: State,
+    /// When its connection was asked for.
+    pub(crate) dialed: u64,
     /// Values that are due in this phase, and how many of them are sent.
     pub(crate) due: u64,
     pub(crate) sent: u64,
@@ -69,14 +67,15 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(number: usize, credential: Credential, spec: &Spec) -> Self {
         let base = &spec.base;
-        let user = &credential.user;
+        let (user, prefix) = (&credential.user, &spec.prefix);
         let topics = (0..spec.tags)
-            .map(|tag| format!("{base}/_ingress/{user}/{}", path(number, tag)).into_bytes())
+            .map(|tag| format!("{base}/_ingress/{user}/{prefix}{}", path(number, tag)).into_bytes())
             .collect();
         Self {
             stream: None,
             state: State::Offline,
-            name: format!("lab-{number:04}"),
+            dialed: 0,
+            name: format!("lab-{}{number:04}", spec.prefix.replace('/', "-")),
             topics,
             verdict_topic: format!("{base}/_verdict/{user}").into_bytes(),
             credential,
@@ -137,18 +136,14 @@ impl Client {
 
     /// Writes `bytes`, or keeps what did not fit. False when the connection is gone.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> bool {
-        let Some(stream) = &self.stream else { return false };
+        let Some(stream) = &mut self.stream else { return false };
         if !self.unsent.is_empty() {
             self.unsent.extend_from_slice(bytes);
             return true;
         }
-        match send(stream, bytes, SendFlags::NOSIGNAL) {
+        match stream.write(bytes) {
             Ok(written) => {
                 self.unsent.extend_from_slice(bytes.get(written..).unwrap_or_default());
-                true
-            }
-            Err(Errno::AGAIN | Errno::INTR) => {
-                self.unsent.extend_from_slice(bytes);
                 true
             }
             Err(_) => false,
@@ -157,8 +152,16 @@ impl Client {
 
     /// Tries again what did not fit. False when the connection is gone.
     pub(crate) fn write_rest(&mut self) -> bool {
+        if self.stream.as_mut().is_some_and(|stream| stream.flush().is_err()) {
+            return false;
+        }
         let rest = std::mem::take(&mut self.unsent);
         rest.is_empty() || self.write(&rest)
+    }
+
+    /// Whether something waits for room in the socket.
+    pub(crate) fn has_rest(&self) -> bool {
+        !self.unsent.is_empty() || self.stream.as_ref().is_some_and(Wire::has_rest)
     }
 
     /// The socket is gone; what was in flight stays in flight.
@@ -178,31 +181,9 @@ pub(crate) fn path(number: usize, tag: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::spec::{Keep, Payload};
 
     fn spec(in_flight: u16) -> Spec {
-        Spec {
-            address: "127.0.0.1:1".parse().unwrap(),
-            base: "mr/v1/main".into(),
-            clients: Vec::new(),
-            tags: 2,
-            rate_per_s: 1.0,
-            warmup_ms: 0,
-            measure_ms: 0,
-            values_per_client: 0,
-            in_flight,
-            batch: 1,
-            payload: Payload::Plain,
-            verdict_every: 0,
-            first_contact: false,
-            counter_first: 0,
-            keep: Keep::Nothing,
-            book: None,
-            server_pid: None,
-            beside_pids: Vec::new(),
-            live: None,
-            resend_ms: None,
-        }
+        Spec { tags: 2, in_flight, ..Spec::empty("127.0.0.1:1".parse().unwrap()) }
     }
 
     #[test]

@@ -21,8 +21,9 @@ use super::dial::{dial, is_nobody};
 use super::frame::{self, Message};
 use super::listener::Listener;
 use super::schedule::Schedule;
-use super::spec::Spec;
+use super::spec::{Qos, Spec};
 use super::tally::{RunClock, Tally};
+use super::wire::{Tls, Wire};
 use crate::measure::histogram::Histogram;
 
 /// Events taken from the kernel at once; few, so that due values do not wait behind many answers.
@@ -30,8 +31,8 @@ const EVENTS_MAX: usize = 64;
 const READ_BYTES: usize = 64 * 1024;
 /// The timer's key; clients have their number.
 const TIMER: u64 = u64::MAX;
-/// The live subscriber's key.
-const LISTENER: u64 = u64::MAX - 1;
+/// The first live subscriber's key; the others follow.
+const LISTENERS: u64 = 1 << 32;
 /// Edge-triggered: what was read to its end is not asked again.
 const READABLE: epoll::EventFlags = epoll::EventFlags::IN.union(epoll::EventFlags::ET);
 /// Tags of a device whose derived values have a latency of their own.
@@ -47,13 +48,14 @@ pub(crate) struct Crowd {
     pub(crate) tally: Tally,
     pub(crate) book: Book,
     pub(crate) schedule: Option<Schedule>,
-    pub(crate) listener: Option<Listener>,
+    pub(crate) listeners: Vec<Listener>,
     /// Clients whose connection is gone.
     pub(crate) offline: usize,
     /// Values in flight of all clients.
     pub(crate) in_flight: usize,
     /// The last reason that a server gave for closing a connection.
     pub(crate) close_reason: Option<u8>,
+    tls: Option<Tls>,
     epoll: OwnedFd,
     timer: OwnedFd,
     /// The due time that the timer is set to.
@@ -73,6 +75,7 @@ impl Crowd {
             .map(|(number, credential)| Client::new(number, credential, &spec))
             .collect();
         let topics = u32::try_from(clients.len())?.saturating_mul(spec.tags);
+        let tls = spec.certificate.as_deref().map(Tls::trusting).transpose()?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("create an epoll")?;
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags).context("create a timer")?;
@@ -85,7 +88,8 @@ impl Crowd {
             tally: Tally::default(),
             book: Book::new(spec.keep, topics),
             schedule: None,
-            listener: None,
+            listeners: Vec::new(),
+            tls,
             offline: clients.len(),
             in_flight: 0,
             close_reason: None,
@@ -130,8 +134,12 @@ impl Crowd {
     pub(crate) fn connect_all(&mut self, limit: Duration) -> Result<()> {
         let end = self.clock.now() + u64::try_from(limit.as_nanos())?;
         let count = self.clients.len();
-        for first in (0..count).step_by(CONNECTING_MAX) {
-            let lot = first..(first + CONNECTING_MAX).min(count);
+        let at_once = match self.spec.connecting_max {
+            0 => CONNECTING_MAX,
+            most => most,
+        };
+        for first in (0..count).step_by(at_once) {
+            let lot = first..(first + at_once).min(count);
             for number in lot.clone() {
                 if self.clients.get(number).is_some_and(|client| client.state == State::Offline) {
                     self.connect(number)?;
@@ -157,26 +165,28 @@ impl Crowd {
         Ok(())
     }
 
-    /// Starts the live subscriber, if the run has one.
+    /// Starts the live subscribers, if the run has some.
     pub(crate) fn listen(&mut self) -> Result<()> {
-        let Some(live) = &self.spec.live else { return Ok(()) };
         let tags = self.spec.tags as usize;
-        let listener = Listener::start(self.spec.address, live, self.clients.len(), tags)?;
         let told_apart = if tags <= TAGS_TOLD_APART { tags } else { 0 };
         self.tally.derived_by_tag = vec![Histogram::default(); told_apart];
-        let data = epoll::EventData::new_u64(LISTENER);
-        epoll::add(&self.epoll, &listener.stream, data, epoll::EventFlags::IN)
-            .context("watch the subscriber's socket")?;
-        self.listener = Some(listener);
+        for (number, live) in self.spec.live.iter().enumerate() {
+            let name = format!("lab-live-{number}");
+            let listener =
+                Listener::start(self.spec.address, &name, live, (self.clients.len(), tags))?;
+            let data = epoll::EventData::new_u64(LISTENERS + number as u64);
+            epoll::add(&self.epoll, &listener.stream, data, epoll::EventFlags::IN)
+                .context("watch the subscriber's socket")?;
+            self.listeners.push(listener);
+        }
         Ok(())
     }
 
-    /// Reads what the live subscriber got.
-    fn hear(&mut self) -> Result<()> {
-        let Self { listener, read_buffer, clock, tally, clients, spec, schedule, .. } = self;
-        let Some(listener) = listener.as_mut().filter(|listener| !listener.is_gone) else {
-            return Ok(());
-        };
+    /// Reads what a live subscriber got.
+    fn hear(&mut self, number: usize) -> Result<()> {
+        let Self { listeners, read_buffer, clock, tally, clients, spec, schedule, .. } = self;
+        let listener = listeners.get_mut(number).filter(|listener| !listener.is_gone);
+        let Some(listener) = listener else { return Ok(()) };
         let tags = u64::from(spec.tags);
         // The counter goes up by one per round over a client's tags.
         let due_of = |topic: usize, counter: u64| {
@@ -245,11 +255,18 @@ impl Crowd {
         }
         for event in &events {
             let key = event.data.u64();
-            if key == LISTENER {
-                self.hear()?;
+            if key == TIMER {
                 continue;
             }
-            let Some(client) = usize::try_from(key).ok().filter(|_| key != TIMER) else { continue };
+            let (key, is_listener) = match key.checked_sub(LISTENERS) {
+                Some(number) => (number, true),
+                None => (key, false),
+            };
+            let Ok(client) = usize::try_from(key) else { continue };
+            if is_listener {
+                self.hear(client)?;
+                continue;
+            }
             let flags = event.flags;
             if flags.contains(epoll::EventFlags::OUT) {
                 self.write_rest(client)?;
@@ -281,6 +298,8 @@ impl Crowd {
                 source_time: (slot.source_time != 0).then_some(slot.source_time),
                 verdict: None,
                 resent: true,
+                body: self.spec.body,
+                qos: self.spec.qos,
             };
             frame::publish(&mut self.scratch, &message);
             self.book.note(slot.book_place, |entry| entry.resent = true);
@@ -297,6 +316,7 @@ impl Crowd {
 
     fn connect(&mut self, number: usize) -> Result<()> {
         let Some(client) = self.clients.get_mut(number) else { return Ok(()) };
+        let dialed = self.clock.now();
         let stream = dial(self.spec.address, Duration::from_secs(2))
             .with_context(|| format!("connect to {}", self.spec.address))?;
         stream.set_nonblocking(true).context("make a socket non-blocking")?;
@@ -304,7 +324,11 @@ impl Crowd {
         let data = epoll::EventData::new_u64(number as u64);
         epoll::add(&self.epoll, &stream, data, READABLE).context("watch a socket")?;
         client.disconnected();
-        client.stream = Some(stream);
+        client.dialed = dialed;
+        client.stream = Some(match &self.tls {
+            Some(tls) => tls.wire(stream)?,
+            None => Wire::Plain(stream),
+        });
         client.state = State::SigningIn;
         self.offline = self.offline.saturating_sub(1);
         let mut bytes = Vec::new();
@@ -319,8 +343,13 @@ impl Crowd {
     /// Sends batches of `number` while some are due and its window has room for a whole one.
     pub(crate) fn send_due(&mut self, number: usize) {
         let batch = u64::from(self.spec.batch);
+        let is_promised = self.spec.qos == Qos::AtLeastOnce;
         loop {
             let Some(client) = self.clients.get(number) else { return };
+            // Without acknowledgements the socket alone holds a client back.
+            if !is_promised && client.has_rest() {
+                return;
+            }
             let waits = client.due - client.sent;
             if waits < batch || (client.room() as u64) < batch || client.state != State::Ready {
                 return;
@@ -345,7 +374,9 @@ impl Crowd {
             let source_time = if spec.payload.has_source_time(tag) { wall_clock() } else { 0 };
             let book_place = self.book.sent(topic, counter, source_time);
             let slot = Slot::new(due, tag, counter, source_time, book_place);
-            let Some(packet_id) = client.take_slot(slot) else { break };
+            let is_promised = spec.qos == Qos::AtLeastOnce;
+            let packet_id = if is_promised { client.take_slot(slot) } else { Some(0) };
+            let Some(packet_id) = packet_id else { break };
             let every = u64::from(spec.verdict_every);
             let asks = every != 0 && self.tally.sent.is_multiple_of(every);
             let Some(name) = client.topics.get(tag as usize) else { break };
@@ -357,10 +388,17 @@ impl Crowd {
                 source_time: (source_time != 0).then_some(source_time),
                 verdict: asks.then_some((client.verdict_topic.as_slice(), due)),
                 resent: false,
+                body: spec.body,
+                qos: spec.qos,
             };
             frame::publish(&mut self.scratch, &message);
             client.sent += 1;
-            self.in_flight += 1;
+            if is_promised {
+                self.in_flight += 1;
+            } else {
+                self.tally.acknowledged += 1;
+                self.book.note(book_place, |entry| entry.acknowledged = true);
+            }
             self.tally.sent += 1;
             self.tally.verdicts_asked += u64::from(asks);
         }
@@ -372,22 +410,25 @@ impl Crowd {
     fn write_rest(&mut self, number: usize) -> Result<()> {
         let Some(client) = self.clients.get_mut(number) else { return Ok(()) };
         let alive = client.write_rest();
-        if let (true, Some(stream)) = (client.unsent.is_empty(), &client.stream) {
+        if let (false, Some(stream)) = (client.has_rest(), &client.stream) {
             let data = epoll::EventData::new_u64(number as u64);
-            epoll::modify(&self.epoll, stream, data, READABLE)
+            epoll::modify(&self.epoll, stream.socket(), data, READABLE)
                 .context("watch a socket for reading")?;
         }
         self.after_write(number, alive);
+        if self.spec.qos == Qos::AtMostOnce {
+            self.send_due(number);
+        }
         Ok(())
     }
 
     /// Asks to be told when a full socket has room. A socket that fails here is found by reading.
     pub(super) fn after_write(&mut self, number: usize, alive: bool) {
         let Some(client) = self.clients.get(number) else { return };
-        if let (true, false, Some(stream)) = (alive, client.unsent.is_empty(), &client.stream) {
+        if let (true, true, Some(stream)) = (alive, client.has_rest(), &client.stream) {
             let data = epoll::EventData::new_u64(number as u64);
             let flags = READABLE.union(epoll::EventFlags::OUT);
-            let _found_by_reading = epoll::modify(&self.epoll, stream, data, flags);
+            let _found_by_reading = epoll::modify(&self.epoll, stream.socket(), data, flags);
         }
     }
 }

@@ -9,11 +9,13 @@
 
 use std::io::Write as _;
 
+use super::spec::{Body, Qos};
+
 /// Fingerprints of topics: four decimals.
 pub(crate) const FINGERPRINTS: u32 = 10_000;
 
 /// What a PUBLISH needs beside its topic.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Message<'a> {
     pub(crate) topic: &'a [u8],
     pub(crate) packet_id: u16,
@@ -24,6 +26,8 @@ pub(crate) struct Message<'a> {
     /// Response topic and correlation data.
     pub(crate) verdict: Option<(&'a [u8], u64)>,
     pub(crate) resent: bool,
+    pub(crate) body: Body,
+    pub(crate) qos: Qos,
 }
 
 /// A packet from the server.
@@ -32,7 +36,7 @@ pub(crate) enum Packet<'a> {
     Connack { reason: u8 },
     Suback { reason: u8 },
     Puback { packet_id: u16, reason: u8 },
-    Publish { packet_id: Option<u16>, correlation: Option<u64>, payload: &'a [u8] },
+    Publish { topic: &'a [u8], packet_id: Option<u16>, correlation: Option<u64>, payload: &'a [u8] },
     Disconnect { reason: u8 },
     Other,
 }
@@ -96,15 +100,22 @@ pub(crate) fn disconnect(into: &mut Vec<u8>) {
     into.extend_from_slice(&[0xe0, 0]);
 }
 
-/// Appends a QoS 1 PUBLISH.
+/// Appends a PUBLISH.
 pub(crate) fn publish(into: &mut Vec<u8>, message: &Message<'_>) {
     let start = into.len();
-    into.push(if message.resent { 0x3a } else { 0x32 });
-    // Two bytes of length: all our packets are between 128 and 16,383 bytes or are padded to it
-    // by the encoding's own rule, which allows no padding; so the length is patched below.
+    let is_promised = message.qos == Qos::AtLeastOnce;
+    into.push(match (is_promised, message.resent) {
+        (true, true) => 0x3a,
+        (true, false) => 0x32,
+        (false, _) => 0x30,
+    });
+    // Two bytes of length: nearly all our packets are between 128 and 16,383 bytes, and the
+    // encoding allows no padding; so the length is patched below.
     into.extend_from_slice(&[0, 0]);
     push_text(into, message.topic);
-    into.extend_from_slice(&message.packet_id.to_be_bytes());
+    if is_promised {
+        into.extend_from_slice(&message.packet_id.to_be_bytes());
+    }
     match message.verdict {
         None => into.push(0),
         Some((topic, correlation)) => {
@@ -118,7 +129,7 @@ pub(crate) fn publish(into: &mut Vec<u8>, message: &Message<'_>) {
         }
     }
     into.extend_from_slice(b"{\"value\": ");
-    push_value(into, message.counter, message.fingerprint);
+    push_body(into, message);
     if let Some(time) = message.source_time {
         into.extend_from_slice(b", \"timestamp\": ");
         push_number(into, time.unsigned_abs(), 0);
@@ -165,6 +176,7 @@ pub(crate) fn read_u16(bytes: &[u8]) -> Option<u16> {
 
 fn read_publish(first: u8, body: &[u8]) -> Option<Packet<'_>> {
     let topic_bytes = usize::from(read_u16(body)?);
+    let topic = body.get(2..2 + topic_bytes)?;
     let mut rest = body.get(2 + topic_bytes..)?;
     let mut packet_id = None;
     if first & 0x06 != 0 {
@@ -174,7 +186,7 @@ fn read_publish(first: u8, body: &[u8]) -> Option<Packet<'_>> {
     let (length, length_bytes) = read_length(rest).ok()??;
     let properties = rest.get(length_bytes..length_bytes + length)?;
     let payload = rest.get(length_bytes + length..)?;
-    Some(Packet::Publish { packet_id, correlation: read_correlation(properties), payload })
+    Some(Packet::Publish { topic, packet_id, correlation: read_correlation(properties), payload })
 }
 
 /// Walks the properties that a verdict may carry.
@@ -226,9 +238,53 @@ fn push_length(into: &mut Vec<u8>, mut length: usize) {
     }
 }
 
-/// Puts the packet's length into the two bytes left for it, or takes one away if one is enough.
+/// What a body is filled with: words, so that it is as easy to compress as a plant's own texts.
+const FILLER: &[u8] = b" press 4 shift 2 batch 0815 line north;";
+
+/// The value: the number in front, and what fills it up.
+fn push_body(into: &mut Vec<u8>, message: &Message<'_>) {
+    let start = into.len();
+    let number = |into: &mut Vec<u8>| push_value(into, message.counter, message.fingerprint);
+    let fill = |into: &mut Vec<u8>, bytes: u32| {
+        let missing = (bytes as usize).saturating_sub(into.len() - start);
+        into.extend(FILLER.iter().copied().cycle().take(missing));
+    };
+    match message.body {
+        Body::Number => number(into),
+        Body::Text(bytes) => {
+            into.push(b'"');
+            number(into);
+            fill(into, bytes);
+            into.push(b'"');
+        }
+        Body::Object(bytes) => {
+            into.extend_from_slice(b"{\"reading\": ");
+            number(into);
+            into.extend_from_slice(b", \"unit\": \"bar\", \"ok\": true, \"note\": \"");
+            fill(into, bytes);
+            into.extend_from_slice(b"\"}");
+        }
+        Body::Array(count) => {
+            into.push(b'[');
+            number(into);
+            for place in 1..count {
+                into.extend_from_slice(b", ");
+                push_value(into, u64::from(place), message.fingerprint);
+            }
+            into.push(b']');
+        }
+    }
+}
+
+/// Puts the packet's length into the two bytes left for it; makes it shorter or longer if need be.
 fn patch_length(into: &mut Vec<u8>, start: usize) {
     let length = into.len() - start - 3;
+    if length > 0x3fff {
+        let mut bytes = Vec::with_capacity(4);
+        push_length(&mut bytes, length);
+        into.splice(start + 1..start + 3, bytes);
+        return;
+    }
     let (low, high) = ((length & 0x7f) as u8, (length >> 7) as u8);
     if high == 0 {
         into.remove(start + 2);
@@ -270,15 +326,7 @@ mod tests {
     use super::*;
 
     fn message(topic: &[u8]) -> Message<'_> {
-        Message {
-            topic,
-            packet_id: 7,
-            counter: 17,
-            fingerprint: 421,
-            source_time: None,
-            verdict: None,
-            resent: false,
-        }
+        Message { topic, packet_id: 7, counter: 17, fingerprint: 421, ..Message::default() }
     }
 
     #[test]
@@ -299,12 +347,39 @@ mod tests {
     }
 
     #[test]
+    fn fills_bodies_behind_the_number_and_writes_their_lengths() {
+        let check = |body, least: usize, begin: &[u8]| {
+            let mut bytes = Vec::new();
+            publish(&mut bytes, &Message { body, ..message(b"a/b") });
+            let (packet, length) = next(&bytes).unwrap().unwrap();
+            let Packet::Publish { payload, .. } = packet else { panic!("{packet:?}") };
+            assert_eq!(length, bytes.len());
+            assert!(payload.len() >= least && payload.len() < least + 100, "{}", payload.len());
+            assert!(payload.starts_with(begin), "{}", String::from_utf8_lossy(payload));
+            let text: serde_json::Value = serde_json::from_slice(payload).unwrap();
+            assert!(text.get("value").is_some());
+        };
+        check(Body::Text(200), 200, b"{\"value\": \"17.0421 press");
+        check(Body::Text(65_536), 65_536, b"{\"value\": \"17.0421 press");
+        check(Body::Object(1_000), 1_000, b"{\"value\": {\"reading\": 17.0421, ");
+        check(Body::Array(3), 30, b"{\"value\": [17.0421, 1.0421, 2.0421]");
+    }
+
+    #[test]
+    fn a_publish_without_a_promise_has_no_packet_id() {
+        let mut bytes = Vec::new();
+        publish(&mut bytes, &Message { qos: Qos::AtMostOnce, ..message(b"a/b") });
+        assert_eq!(bytes, b"\x30\x18\0\x03a/b\0{\"value\": 17.0421}");
+    }
+
+    #[test]
     fn sends_correlation_data_that_a_verdict_brings_back() {
         let mut bytes = Vec::new();
         publish(&mut bytes, &Message { verdict: Some((b"v/c", 123_456_789)), ..message(b"a/b") });
         let (packet, length) = next(&bytes).unwrap().unwrap();
         assert_eq!(length, bytes.len());
         let expected = Packet::Publish {
+            topic: b"a/b",
             packet_id: Some(7),
             correlation: Some(123_456_789),
             payload: b"{\"value\": 17.0421}",

@@ -1,4 +1,4 @@
-//! One live subscriber beside the devices: it sees what pipelines make of the devices' values.
+//! A live subscriber beside the devices: it sees their values, or what pipelines make of them.
 //!
 //! A derived value is the device's own number again (`17.0421` is counter 17 of topic 421), so the
 //! payload alone says which value it came from, and the schedule says when that one was due.
@@ -44,9 +44,9 @@ impl Listener {
     /// Connects, signs in and subscribes; returns when the subscription is confirmed.
     pub(crate) fn start(
         address: std::net::SocketAddr,
+        name: &str,
         live: &Live,
-        devices: usize,
-        tags: usize,
+        (devices, tags): (usize, usize),
     ) -> Result<Self> {
         let stream = dial(address, Duration::from_secs(2))
             .with_context(|| format!("connect the subscriber to {address}"))?;
@@ -66,7 +66,7 @@ impl Listener {
         let mut bytes = Vec::new();
         let secret = live.credential.secret.as_deref();
         let sign_in = secret.map(|secret| (live.credential.user.as_str(), secret));
-        frame::connect(&mut bytes, "lab-live", sign_in);
+        frame::connect(&mut bytes, name, sign_in);
         frame::subscribe_at(&mut bytes, 1, &live.filter, 1);
         listener.stream.write_all(&bytes).context("sign the subscriber in")?;
         listener.confirmed()?;

@@ -158,9 +158,10 @@ pub(crate) fn drain(crowd: &mut Crowd) -> Result<()> {
     let limit = crowd.clock.now() + nanos(DRAIN_LIMIT);
     while crowd.clock.now() < limit && !lost(crowd)? {
         let verdicts = crowd.tally.verdicts >= crowd.tally.verdicts_asked;
-        let derived = crowd.listener.as_ref().is_none_or(|listener| {
-            listener.is_gone || listener.arrived >= crowd.tally.acknowledged
-        });
+        let derived = crowd
+            .listeners
+            .iter()
+            .all(|listener| listener.is_gone || listener.arrived >= crowd.tally.acknowledged);
         let acknowledged = crowd.in_flight == 0 && derived;
         // A server without verdicts never sends any: the first second shows it.
         if acknowledged && (verdicts || crowd.clock.now() + 9_000_000_000 > limit) {

@@ -15,6 +15,7 @@ use super::phase::{self, Window};
 use super::resend;
 use super::spec::{Event, Report, Spec};
 use super::tally::latency;
+use crate::measure::process;
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(60);
 
@@ -34,10 +35,13 @@ fn run_spec(tell: &mut dyn FnMut(Event)) -> Result<Report> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1_000)).context("set timer slack")?;
     let spec: Spec = serde_json::from_reader(io::stdin().lock()).context("read the spec")?;
     let mut crowd = Crowd::new(spec)?;
-    let begin = crowd.clock.now();
     crowd.listen()?;
+    let cpu_before = server_cpu(&crowd);
+    let dialing = crowd.clock.now();
     crowd.connect_all(CONNECT_LIMIT)?;
-    let connect_ms = (crowd.clock.now() - begin) as f64 / 1e6;
+    let connect_ms = (crowd.clock.now() - dialing) as f64 / 1e6;
+    let sign_in_cpu = server_cpu(&crowd).saturating_sub(cpu_before);
+    let sign_in = latency(&crowd.tally.sign_in);
     tell(Event::Connected);
     let mut first_contact = None;
     if crowd.spec.first_contact {
@@ -48,12 +52,24 @@ fn run_spec(tell: &mut dyn FnMut(Event)) -> Result<Report> {
     let has_load = crowd.spec.rate_per_s > 0.0 || crowd.spec.values_per_client > 0;
     let window = if has_load { Some(phase::load(&mut crowd, tell)?) } else { None };
     resend::come_back(&mut crowd, tell)?;
-    let report = Report { connect_ms, first_contact, ..report(&crowd, window.as_ref()) };
+    let report = Report {
+        connect_ms,
+        sign_in,
+        sign_in_cpu_us: sign_in_cpu.as_secs_f64() * 1e6,
+        first_contact,
+        ..report(&crowd, window.as_ref())
+    };
     if let Some(file) = &crowd.spec.book {
         crowd.book.save(file)?;
     }
     sign_out(&mut crowd);
     Ok(report)
+}
+
+/// By the nanoseconds of its threads: a sign-in takes less than a tick.
+fn server_cpu(crowd: &Crowd) -> Duration {
+    let usage = crowd.spec.server_pid.and_then(|pid| process::usage(pid).ok());
+    usage.map_or(Duration::ZERO, |usage| usage.threads.iter().map(|(_, spent)| *spent).sum())
 }
 
 fn report(crowd: &Crowd, window: Option<&Window>) -> Report {
@@ -80,12 +96,14 @@ fn report(crowd: &Crowd, window: Option<&Window>) -> Report {
     let server = close.server.cpu.saturating_sub(open.server.cpu);
     let busy = close.cores.busy.saturating_sub(open.cores.busy);
     let stolen = close.cores.stolen.saturating_sub(open.cores.stolen);
-    if let Some(listener) = &crowd.listener {
+    if !crowd.listeners.is_empty() {
         report.derived = Some(latency(&tally.derived));
         report.derived_by_tag = tally.derived_by_tag.iter().map(latency).collect();
-        report.derived_arrived = listener.arrived;
-        report.derived_repeated = listener.repeated;
-        report.derived_overtaken = listener.overtaken;
+    }
+    for listener in &crowd.listeners {
+        report.derived_arrived += listener.arrived;
+        report.derived_repeated += listener.repeated;
+        report.derived_overtaken += listener.overtaken;
     }
     report.window_s = seconds;
     report.window_offered = *offered;

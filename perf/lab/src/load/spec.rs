@@ -31,6 +31,32 @@ impl Payload {
     }
 }
 
+/// What the value of a message is; each begins with the number that says where it comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Body {
+    /// The number alone.
+    #[default]
+    Number,
+    /// A string of so many bytes.
+    Text(u32),
+    /// An object whose text has about so many bytes.
+    Object(u32),
+    /// A list of so many numbers.
+    Array(u32),
+}
+
+/// What a publish is promised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Qos {
+    /// Nothing: it counts as acknowledged when it is sent, and the read-back tells.
+    AtMostOnce,
+    /// An acknowledgement.
+    #[default]
+    AtLeastOnce,
+}
+
 /// Which values are written down, to be compared with what the historian holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -48,7 +74,7 @@ pub(crate) struct Credential {
     pub(crate) secret: Option<String>,
 }
 
-/// A subscriber of what pipelines derive.
+/// A live subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Live {
     pub(crate) credential: Credential,
@@ -87,11 +113,58 @@ pub(crate) struct Spec {
     /// Further processes whose CPU counts as the server's.
     #[serde(default)]
     pub(crate) beside_pids: Vec<u32>,
-    /// A subscriber beside the devices.
+    /// Subscribers beside the devices, of these devices' values or of what is derived from them.
     #[serde(default)]
-    pub(crate) live: Option<Live>,
+    pub(crate) live: Vec<Live>,
+    /// In front of the devices' paths, so that two loads have topics of their own.
+    #[serde(default)]
+    pub(crate) prefix: String,
+    #[serde(default)]
+    pub(crate) body: Body,
+    #[serde(default)]
+    pub(crate) qos: Qos,
+    /// Speak TLS, and trust the certificate in this file alone.
+    #[serde(default)]
+    pub(crate) certificate: Option<PathBuf>,
+    /// Clients that sign in at once; zero = as many as a listener's backlog surely takes.
+    #[serde(default)]
+    pub(crate) connecting_max: usize,
     /// When the server goes away: reconnect for so long, send again what was not acknowledged.
     pub(crate) resend_ms: Option<u64>,
+}
+
+#[cfg(test)]
+impl Spec {
+    /// No load at all, for tests of its parts.
+    pub(crate) fn empty(address: SocketAddr) -> Self {
+        Self {
+            address,
+            base: "mr/v1/main".into(),
+            clients: Vec::new(),
+            tags: 1,
+            rate_per_s: 0.0,
+            warmup_ms: 0,
+            measure_ms: 0,
+            values_per_client: 0,
+            in_flight: 4,
+            batch: 1,
+            payload: Payload::Plain,
+            verdict_every: 0,
+            first_contact: false,
+            counter_first: 0,
+            keep: Keep::Nothing,
+            book: None,
+            server_pid: None,
+            beside_pids: Vec::new(),
+            live: Vec::new(),
+            prefix: String::new(),
+            body: Body::Number,
+            qos: Qos::AtLeastOnce,
+            certificate: None,
+            connecting_max: 0,
+            resend_ms: None,
+        }
+    }
 }
 
 /// A percentile pair in milliseconds.
@@ -116,7 +189,14 @@ pub(crate) struct FirstContact {
 /// What one run found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Report {
+    /// From the first connection until all clients were signed in.
     pub(crate) connect_ms: f64,
+    /// From a client's connection until it was signed in.
+    #[serde(default)]
+    pub(crate) sign_in: Latency,
+    /// CPU of the server meanwhile.
+    #[serde(default)]
+    pub(crate) sign_in_cpu_us: f64,
     pub(crate) first_contact: Option<FirstContact>,
     /// Of the whole run, first contact included.
     pub(crate) sent: u64,
@@ -136,7 +216,7 @@ pub(crate) struct Report {
     pub(crate) verdict: Option<Latency>,
     pub(crate) verdicts_refused: u64,
     pub(crate) lag: Latency,
-    /// What the live subscriber saw: latency of values due in the window, and counts of all.
+    /// What the live subscribers saw: latency of values due in the window, and counts of all.
     pub(crate) derived: Option<Latency>,
     /// The same by the tag whose value it was derived from; of few tags only.
     #[serde(default)]

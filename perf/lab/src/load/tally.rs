@@ -46,6 +46,8 @@ pub(crate) struct Tally {
     /// The same by tag, as many as are told apart.
     pub(crate) derived_by_tag: Vec<Histogram>,
     pub(crate) lag: Histogram,
+    /// From a connection to the end of its sign-in.
+    pub(crate) sign_in: Histogram,
 }
 
 impl Tally {

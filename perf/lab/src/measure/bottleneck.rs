@@ -17,7 +17,11 @@ pub(crate) enum Limit {
     Network,
     Memory,
     LoadGenerator,
-    /// Nothing was saturated and the CPU had no clear room either, or it had: look closer.
+    /// All places for runs were taken while the CPU had room.
+    Slots,
+    /// Nothing was saturated and the CPU had clear room: a limit in the program.
+    Software,
+    /// Nothing was saturated, and the CPU was between clear room and full.
     Undetermined,
 }
 
@@ -32,12 +36,18 @@ pub(crate) struct Load {
     /// Of the assumed 10 Gbit/s; loopback has no such limit, a real network may.
     pub(crate) network_share: f64,
     pub(crate) memory_free_share: f64,
+    /// Runs were dropped at the limits of the queue or of those that wait.
+    pub(crate) runs_shed: bool,
 }
 
 /// Least share of the offered rate that counts as stored in full (the reference's rule).
 pub(crate) const STORED_SHARE_MIN: f64 = 0.99;
 /// Above this share a core counts as full.
 const FULL: f64 = 0.93;
+/// The same for the server's: the capacity rules break there.
+const CPU_FULL: f64 = 0.90;
+/// Below this share the CPU has clear room.
+const CPU_ROOM: f64 = 0.70;
 /// The generator's own lag that makes a row worthless.
 pub(crate) const LAG_MS_MAX: f64 = 1.0;
 /// The generator's CPU that makes a row worthless.
@@ -52,7 +62,12 @@ pub(crate) fn classify(load: &Load) -> Limit {
     if load.stored_share >= STORED_SHARE_MIN {
         return Limit::Nothing;
     }
-    if load.server_cpu_share >= FULL {
+    cause(load)
+}
+
+/// Names what was full in a step that broke a rule.
+pub(crate) fn cause(load: &Load) -> Limit {
+    if load.server_cpu_share >= CPU_FULL {
         return Limit::Cpu;
     }
     if load.generator_cpu_share > GENERATOR_CPU_MAX_GUARANTEED
@@ -68,6 +83,12 @@ pub(crate) fn classify(load: &Load) -> Limit {
     }
     if load.network_share >= FULL {
         return Limit::Network;
+    }
+    if load.runs_shed {
+        return Limit::Slots;
+    }
+    if load.server_cpu_share < CPU_ROOM {
+        return Limit::Software;
     }
     Limit::Undetermined
 }
@@ -101,6 +122,7 @@ mod tests {
         disk_busy_share: 0.2,
         network_share: 0.01,
         memory_free_share: 0.6,
+        runs_shed: false,
     };
 
     #[test]
@@ -113,7 +135,9 @@ mod tests {
         check(Load { disk_busy_share: 0.98, ..IDLE }, Limit::Disk);
         check(Load { memory_free_share: 0.01, ..IDLE }, Limit::Memory);
         check(Load { network_share: 0.99, ..IDLE }, Limit::Network);
-        check(IDLE, Limit::Undetermined);
+        check(Load { runs_shed: true, ..IDLE }, Limit::Slots);
+        check(IDLE, Limit::Software);
+        check(Load { server_cpu_share: 0.8, ..IDLE }, Limit::Undetermined);
     }
 
     #[test]

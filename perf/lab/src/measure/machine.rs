@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Who measured: enough to tell two result files apart.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) cpu: String,
     pub(crate) cores: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Machine {
 }
 
 /// What was measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Build {
     pub(crate) version: Option<String>,
     pub(crate) revision: Option<String>,
@@ -30,6 +30,26 @@ pub(crate) struct Build {
     pub(crate) modified: Option<bool>,
     /// Of the binary under test, judged by its folder name.
     pub(crate) profile: String,
+    /// A sum of the binary's bytes; only in result sets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) binary: Option<String>,
+}
+
+impl Machine {
+    /// For a sentence.
+    pub(crate) fn named(&self) -> String {
+        let Self { cpu, cores, memory_mb, kernel, .. } = self;
+        format!("{cpu}, {cores} cores, {memory_mb} MB, Linux {kernel}")
+    }
+}
+
+impl Build {
+    /// For a sentence.
+    pub(crate) fn named(&self) -> String {
+        let revision = self.revision.as_deref().unwrap_or("no known commit");
+        let changes = if self.modified == Some(true) { " with changes" } else { "" };
+        format!("{revision}{changes} ({})", self.profile)
+    }
 }
 
 /// Reads the machine.
@@ -60,7 +80,20 @@ pub(crate) fn build(appliance: Option<&Path>) -> Build {
         .then(|| output_of(Command::new("git").args(["status", "--porcelain", "-uno"])).is_some());
     let folder = appliance.and_then(Path::parent).and_then(Path::file_name);
     let profile = folder.map_or("unknown".into(), |name| name.to_string_lossy().into_owned());
-    Build { version, revision, modified, profile }
+    Build { version, revision, modified, profile, binary: None }
+}
+
+/// A sum that two different programs hardly share (FNV-1a over words of eight bytes).
+pub(crate) fn sum_of(file: &Path) -> std::io::Result<String> {
+    let mut sum = 0xcbf2_9ce4_8422_2325_u64;
+    for chunk in fs::read(file)?.chunks(8) {
+        let mut word = [0; 8];
+        for (place, byte) in word.iter_mut().zip(chunk) {
+            *place = *byte;
+        }
+        sum = (sum ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    Ok(format!("{sum:016x}"))
 }
 
 /// Time of all cores since the start of the machine.

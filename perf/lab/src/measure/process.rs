@@ -52,6 +52,37 @@ pub(crate) fn rss_bytes(pid: u32) -> Result<u64> {
     Ok(field(&status, "VmRSS:") * 1024)
 }
 
+/// How many cores the process may use; one at least.
+pub(crate) fn allowed_cores(pid: u32) -> usize {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.map_or(1, |list| cores_of(list).max(1))
+}
+
+/// `0,2-5` are five.
+fn cores_of(list: &str) -> usize {
+    let count = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last) =
+            (first.trim().parse::<usize>().ok()?, last.trim().parse::<usize>().ok()?);
+        Some(last.checked_sub(first)? + 1)
+    };
+    list.split(',').filter_map(count).sum()
+}
+
+/// The processes that this one has started.
+pub(crate) fn children(pid: u32) -> Vec<u32> {
+    let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
+    let parent = |other: u32| -> Option<u32> {
+        let stat = fs::read_to_string(format!("/proc/{other}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    };
+    all.flatten()
+        .filter_map(|entry| entry.file_name().to_string_lossy().parse().ok())
+        .filter(|other| parent(*other) == Some(pid))
+        .collect()
+}
+
 /// The most memory that was ever resident.
 pub(crate) fn rss_peak_bytes(pid: u32) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))
@@ -118,6 +149,21 @@ mod tests {
         assert!(usage.rss_bytes > 100_000, "{usage:?}");
         assert!(!usage.threads.is_empty());
         assert!(rss_peak_bytes(std::process::id()).unwrap() >= usage.rss_bytes / 2);
+    }
+
+    #[test]
+    fn counts_the_cores_of_a_list() {
+        assert_eq!((cores_of("\t0"), cores_of("0,2-5"), cores_of("x")), (1, 5, 0));
+        assert!(allowed_cores(std::process::id()) >= 1);
+    }
+
+    #[test]
+    fn finds_the_processes_that_one_has_started() {
+        let mut child =
+            std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        assert!(children(std::process::id()).contains(&child.id()));
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 
     #[test]

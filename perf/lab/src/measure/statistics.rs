@@ -22,6 +22,13 @@ impl Spread {
         let lower = *sorted.get((count - 1) / 2)?;
         Some(Self { median: f64::midpoint(lower, upper), lowest, highest, count })
     }
+
+    /// To so many decimals, so that result files stay readable.
+    pub(crate) fn rounded(self, digits: i32) -> Self {
+        let Self { median, lowest, highest, count } = self;
+        let round = |value| rounded(value, digits);
+        Self { median: round(median), lowest: round(lowest), highest: round(highest), count }
+    }
 }
 
 /// The mean with its error.

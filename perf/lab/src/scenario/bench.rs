@@ -22,6 +22,7 @@ use crate::measure::statistics::rounded;
 use crate::output;
 use crate::readback::{Comparison, read_back_below};
 use crate::server::appliance::Appliance;
+use crate::server::{Target, free_address};
 
 /// Topics that are read back value by value.
 const READ_BACK_TOPICS: u32 = 40;
@@ -43,11 +44,35 @@ pub(crate) struct Bench<'a> {
     book_count: usize,
 }
 
+/// How a bench's appliance differs from the usual one.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) durability: Durability,
+    /// Its data, where not in the bench's own folder.
+    pub(crate) data: Option<PathBuf>,
+    /// With a second listener, over TLS.
+    pub(crate) has_tls: bool,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self { durability: Durability::Sync, data: None, has_tls: false }
+    }
+}
+
 impl<'a> Bench<'a> {
     pub(crate) fn start(common: &'a Common, devices: usize) -> Result<Self> {
+        Self::start_as(common, devices, Start::default())
+    }
+
+    /// As `start`, with another appliance than the usual.
+    pub(crate) fn start_as(common: &'a Common, devices: usize, start: Start) -> Result<Self> {
         common.prepare()?;
         let folder = common.folder()?;
-        let appliance = Appliance::start(common.setup(folder.path(), Durability::Sync)?)?;
+        let mut setup = common.setup(folder.path(), start.durability)?;
+        setup.data = start.data.unwrap_or(setup.data);
+        setup.tls = if start.has_tls { Some(free_address()?) } else { None };
+        let appliance = Appliance::start(setup)?;
         let clients = appliance.create_clients(devices)?;
         let credential = appliance.create_subscriber(&format!("{TWIN}#"))?;
         let live = Live { credential, filter: format!("mr/v1/main/{TWIN}#") };
@@ -69,18 +94,30 @@ impl<'a> Bench<'a> {
 
     /// One row whose derived values the subscriber awaits.
     pub(crate) fn row(&mut self, plan: &Plan) -> Result<Row> {
-        self.measure(plan, Some(self.live.clone()))
+        self.measure(plan, vec![self.live.clone()])
+    }
+
+    /// One row with other wishes; gives what it takes to name the appliance's listener, too.
+    pub(crate) fn row_as(
+        &mut self,
+        plan: &Plan,
+        change: &dyn Fn(&mut Wish, &mut Target),
+    ) -> Result<Row> {
+        let mut wish = self.wish(Vec::new());
+        let mut target = self.appliance.target(self.clients.clone());
+        change(&mut wish, &mut target);
+        self.measure_target(plan, &wish, &target)
     }
 
     /// One row of devices from whose values nothing is derived.
     pub(crate) fn row_alone(&mut self, plan: &Plan) -> Result<Row> {
-        let row = self.measure(plan, None)?;
+        let row = self.measure(plan, Vec::new())?;
         self.books.clear();
         Ok(row)
     }
 
     /// What is wanted beside a load; its book is read back.
-    fn wish(&mut self, live: Option<Live>) -> Wish {
+    fn wish(&mut self, live: Vec<Live>) -> Wish {
         let book = self.folder.path().join(format!("book-{}", self.book_count));
         self.book_count += 1;
         self.books.push(book.clone());
@@ -94,16 +131,20 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn measure(&mut self, plan: &Plan, live: Option<Live>) -> Result<Row> {
-        self.appliance.check_alive()?;
+    fn measure(&mut self, plan: &Plan, live: Vec<Live>) -> Result<Row> {
         let wish = self.wish(live);
+        let target = self.appliance.target(self.clients.clone());
+        self.measure_target(plan, &wish, &target)
+    }
+
+    fn measure_target(&mut self, plan: &Plan, wish: &Wish, target: &Target) -> Result<Row> {
+        self.appliance.check_alive()?;
         let place = Place {
             load_core: self.common.cpus.load,
             data: Some(self.folder.path()),
             bar: &self.bar,
         };
-        let target = self.appliance.target(self.clients.clone());
-        let row = measure("appliance", &target, plan, &wish, &place)?;
+        let row = measure("appliance", target, plan, wish, &place)?;
         self.counter_next = row.report.counter_next;
         self.bar.inc(1);
         Ok(row)
@@ -111,20 +152,25 @@ impl<'a> Bench<'a> {
 
     /// Starts a load whose derived values the subscriber awaits, and leaves it to the caller.
     pub(crate) fn start_load(&mut self, plan: &Plan) -> Result<Load> {
-        let wish = self.wish(Some(self.live.clone()));
+        let wish = self.wish(vec![self.live.clone()]);
         let target = self.appliance.target(self.clients.clone());
         Load::start(&spec(&target, plan, &wish), self.common.cpus.load)
     }
 
     /// Reads the derived topics of all rows since the last call back; devices have `tags` tags.
     pub(crate) fn read_back(&mut self, tags: u32) -> Result<Comparison> {
+        self.read_back_below(TWIN, tags)
+    }
+
+    /// Reads the topics below `prefix` of all rows since the last call back.
+    pub(crate) fn read_back_below(&mut self, prefix: &str, tags: u32) -> Result<Comparison> {
         self.bar.set_message("read back");
         let mut entries = Vec::new();
         for file in self.books.drain(..) {
             entries.extend(book::read(&file)?);
         }
         let bar = &self.bar;
-        read_back_below(&mut self.http, TWIN, &entries, tags, self.began, &mut || {
+        read_back_below(&mut self.http, prefix, &entries, tags, self.began, &mut || {
             bar.tick();
             crate::stop::check()
         })

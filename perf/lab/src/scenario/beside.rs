@@ -75,10 +75,8 @@ const DEVICES: usize = 200;
 const WARMUP_MS: u64 = 500;
 const TAGS: u32 = 10;
 
-/// CPU by the nanoseconds of the threads: ticks of 10 ms are a percent of a short row.
 fn us_per_value(row: &Row) -> f64 {
-    let spent: f64 = row.report.server_threads_us.iter().map(|(_, us)| us).sum();
-    spent / (row.report.window_acknowledged as f64).max(1.0)
+    row.cpu_us() / (row.report.window_acknowledged as f64).max(1.0)
 }
 
 /// Runs it.

@@ -160,6 +160,23 @@ pub(crate) fn metric(http: &mut Http, name: &str) -> Result<f64> {
     Ok(sum(&String::from_utf8_lossy(&answer.body), name))
 }
 
+/// Runs taken from the queue by now, and those of them that had waited a second at most.
+pub(crate) fn queue_waits(http: &mut Http) -> Result<(f64, f64)> {
+    const NAME: &str = "millrace_engine_queue_wait_seconds";
+    let answer = http.get("/metrics").context("read the metrics")?;
+    let text = String::from_utf8_lossy(&answer.body);
+    Ok((sum(&text, &format!("{NAME}_count")), within(&text, NAME)))
+}
+
+/// The bucket of a second, over all other labels.
+fn within(text: &str, name: &str) -> f64 {
+    let bucket = format!("{name}_bucket{{");
+    text.lines()
+        .filter(|line| line.starts_with(&bucket) && line.contains("le=\"1\""))
+        .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+        .sum()
+}
+
 fn sum(text: &str, name: &str) -> f64 {
     text.lines()
         .filter(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])))
@@ -175,6 +192,13 @@ mod tests {
     fn sums_a_metric_over_its_labels_and_no_longer_name() {
         let text = "# HELP a b\na{x=\"1\"} 2\na{x=\"2\"} 0.5\nab 7\na_total 9\n";
         assert_eq!(sum(text, "a"), 2.5);
+    }
+
+    #[test]
+    fn adds_the_bucket_of_a_second_up() {
+        let text = "w_bucket{priority=\"high\",le=\"1\"} 3\nw_bucket{priority=\"low\",le=\"1\"} 4\n\
+                    w_bucket{priority=\"low\",le=\"10\"} 9\n";
+        assert_eq!(within(text, "w"), 7.0);
     }
 
     #[test]

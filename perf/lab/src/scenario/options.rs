@@ -130,6 +130,7 @@ impl Common {
             commit_interval_ms: 2,
             journal_mib_max: 2_048,
             core: self.cpus.server,
+            tls: None,
             extra: self.config.clone(),
         })
     }

@@ -1,9 +1,12 @@
-//! `lab peers`: the appliance, mosquitto and the floor under the same four loads, interleaved.
+//! `lab peers`: the appliance and other programs under the same four loads, interleaved.
 //!
 //! The loads: `plant` = 1,000 clients x 20/s, `hundred` = 100 clients with 20,000/s together,
 //! `bunched` = 50 clients that publish as fast as a window of 20 lets them, `quiet` = 1,000
 //! clients with 5,000/s together. Each repetition measures the servers one after another, and a
 //! ratio is made within its repetition.
+//!
+//! The servers: the floor, mosquitto, rumqttd, mosquitto with PostgreSQL behind it as plants put
+//! them together by hand, and the appliance. One that is not installed is left out and told.
 //!
 //! **Invariants**
 //! - All servers get the same packets on the same core; only the appliance checks who sends, and
@@ -26,11 +29,15 @@ use crate::server::Target;
 use crate::server::appliance::Appliance;
 use crate::server::floor::Floor;
 use crate::server::mosquitto::{self, Mosquitto};
+use crate::server::postgres::{self, ByHand};
+use crate::server::rumqttd::{self, Rumqttd};
 
 /// Values of each client of the bunched load.
 const BUNCHED_VALUES: u64 = 6_000;
 /// How often an invalid row is tried again.
 const TRIES: usize = 2;
+/// The database by hand, in results.
+const POSTGRES: &str = "postgres";
 
 /// Options of `lab peers`.
 #[derive(Clone, Debug, Args)]
@@ -49,9 +56,39 @@ pub(crate) struct PeersOptions {
     /// Leave the appliance out: the machine's own figures.
     #[arg(long)]
     pub(crate) without_appliance: bool,
+    /// Only these other programs.
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) with: Vec<Other>,
     /// Leave mosquitto out.
     #[arg(long)]
     pub(crate) without_mosquitto: bool,
+}
+
+/// A program to compare with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Other {
+    Mosquitto,
+    Rumqttd,
+    /// mosquitto, a program that subscribes, and PostgreSQL.
+    Postgres,
+}
+
+impl Other {
+    const ALL: [Self; 3] = [Self::Mosquitto, Self::Rumqttd, Self::Postgres];
+}
+
+/// The other programs that run.
+#[derive(Default)]
+struct Others {
+    mosquitto: Option<Mosquitto>,
+    rumqttd: Option<Rumqttd>,
+    postgres: Option<ByHand>,
+    versions: BTreeMap<&'static str, Option<String>>,
+    /// What is not installed, and what to do.
+    missing: Vec<String>,
+    /// Values that the database was given, and the longest that it took to store the last of a row.
+    given: u64,
+    behind_s: f64,
 }
 
 /// Rows of one load by server.
@@ -74,28 +111,23 @@ pub(crate) fn run(options: &PeersOptions) -> Result<ExitCode> {
     let clients = plans.iter().map(|(_, plan)| plan.clients).max().unwrap_or(0);
     let core = common.cpus.server;
     let mut floor = Floor::start(core, clients)?;
-    let mut mosquitto = None;
-    if !options.without_mosquitto {
-        mosquitto = Some(Mosquitto::start(core, clients)?);
-    }
+    let mut others = Others::start(options, clients)?;
     let mut appliance = None;
     let mut targets: Vec<(&'static str, Target)> = vec![("floor", floor.target().clone())];
-    if let Some(mosquitto) = &mosquitto {
-        targets.push(("mosquitto", mosquitto.target().clone()));
-    }
+    targets.extend(others.targets());
     if !options.without_appliance {
         let started = Appliance::start(common.setup(folder.path(), Durability::Sync)?)?;
         targets.push(("appliance", started.target(started.create_clients(clients)?)));
         appliance = Some(started);
     }
-    let found = measure_all(options, &plans, &targets, folder.path())?;
+    let found = measure_all(options, &plans, &targets, folder.path(), &mut others)?;
     floor.check_alive()?;
-    mosquitto.as_mut().map_or(Ok(()), Mosquitto::check_alive)?;
+    others.check_alive()?;
     appliance.as_mut().map_or(Ok(()), Appliance::check_alive)?;
 
     let mut result = common.head("peers", Some(folder.path()));
-    let version = mosquitto::find().ok().and_then(|program| mosquitto::version(&program));
-    merge(&mut result, json!({ "mosquitto_version": version, "repetitions": options.repeat }));
+    merge(&mut result, others.json());
+    merge(&mut result, json!({ "repetitions": options.repeat }));
     let mut table = vec![TABLE_HEAD.map(str::to_owned).to_vec()];
     for load in &found {
         let (summary, line) = summarize(load);
@@ -103,8 +135,89 @@ pub(crate) fn run(options: &PeersOptions) -> Result<ExitCode> {
         table.push(line);
     }
     output::say(&output::table(&table));
+    for why in &others.missing {
+        output::say(&format!("  left out: {why}"));
+    }
     output::save(&result, common.json.as_deref())?;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Others {
+    /// Starts those that are wanted and installed.
+    fn start(options: &PeersOptions, clients: usize) -> Result<Self> {
+        let core = options.common.cpus.server;
+        let mut others = Self::default();
+        let wanted = |other: &Other| {
+            let is_named = options.with.is_empty() || options.with.contains(other);
+            is_named && !(options.without_mosquitto && *other == Other::Mosquitto)
+        };
+        for other in Other::ALL.into_iter().filter(wanted) {
+            let outcome = match other {
+                Other::Mosquitto => mosquitto::find().map(|program| {
+                    others.versions.insert("mosquitto", mosquitto::version(&program));
+                }),
+                Other::Rumqttd => rumqttd::find().map(|program| {
+                    others.versions.insert("rumqttd", rumqttd::version(&program));
+                }),
+                Other::Postgres => mosquitto::find().and(postgres::find()).map(|programs| {
+                    others.versions.insert("postgres", postgres::version(&programs));
+                }),
+            };
+            if let Err(error) = outcome {
+                others.missing.push(format!("{error:#}"));
+                continue;
+            }
+            match other {
+                Other::Mosquitto => others.mosquitto = Some(Mosquitto::start(core, clients)?),
+                Other::Rumqttd => others.rumqttd = Some(Rumqttd::start(core, clients)?),
+                Other::Postgres => {
+                    let folder = options.common.folder()?;
+                    others.postgres = Some(ByHand::start(core, clients, folder)?);
+                }
+            }
+        }
+        Ok(others)
+    }
+
+    fn targets(&self) -> Vec<(&'static str, Target)> {
+        let mosquitto = self.mosquitto.as_ref().map(|found| ("mosquitto", found.target().clone()));
+        let rumqttd = self.rumqttd.as_ref().map(|found| ("rumqttd", found.target().clone()));
+        let postgres = self.postgres.as_ref().map(|found| ("postgres", found.target().clone()));
+        [mosquitto, rumqttd, postgres].into_iter().flatten().collect()
+    }
+
+    /// Waits until the database has stored what its broker acknowledged, so that it does not work
+    /// during the next server's row.
+    fn settle(&mut self, server: &str, row: &Row) -> Result<()> {
+        let (POSTGRES, Some(postgres)) = (server, &self.postgres) else { return Ok(()) };
+        self.given += row.report.acknowledged;
+        let behind = postgres.catch_up(self.given)?.as_secs_f64();
+        self.behind_s = self.behind_s.max(behind);
+        Ok(())
+    }
+
+    fn check_alive(&mut self) -> Result<()> {
+        self.mosquitto.as_mut().map_or(Ok(()), Mosquitto::check_alive)?;
+        self.rumqttd.as_mut().map_or(Ok(()), Rumqttd::check_alive)?;
+        self.postgres.as_mut().map_or(Ok(()), ByHand::check_alive)
+    }
+
+    fn json(&self) -> Value {
+        let mut notes = Vec::new();
+        if self.postgres.is_some() {
+            notes.push(format!(
+                "PostgreSQL had stored all {} values that its broker acknowledged, {:.1} s after \
+                 the end of a row at the latest; what it did by then is in no figure",
+                self.given, self.behind_s
+            ));
+        }
+        json!({
+            "versions": self.versions,
+            "mosquitto_version": self.versions.get("mosquitto"),
+            "missing": self.missing,
+            "notes": notes,
+        })
+    }
 }
 
 fn plans(options: &PeersOptions) -> Result<Vec<(&'static str, Plan)>> {
@@ -112,7 +225,7 @@ fn plans(options: &PeersOptions) -> Result<Vec<(&'static str, Plan)>> {
         clients,
         tags: 10,
         rate_per_s,
-        warmup_ms: 2_000,
+        warmup_ms: 1_500,
         measure_ms: options.seconds * 1_000,
         values_per_client: 0,
         in_flight: 16,
@@ -141,6 +254,7 @@ fn measure_all(
     plans: &[(&'static str, Plan)],
     targets: &[(&'static str, Target)],
     data: &Path,
+    others: &mut Others,
 ) -> Result<Vec<Found>> {
     let steps = plans.len() * targets.len() * options.repeat as usize;
     let bar = output::progress(steps as u64);
@@ -152,12 +266,18 @@ fn measure_all(
     for _ in 0..options.repeat {
         for ((name, plan), found) in plans.iter().zip(&mut all) {
             for (server, target) in targets {
+                // Without a rate it would be far behind at the end of the row, at no cost.
+                if *server == POSTGRES && plan.rate_per_s <= 0.0 {
+                    bar.inc(1);
+                    continue;
+                }
                 bar.set_message(format!("{name}, {server}"));
                 let mut good = None;
                 for _ in 0..TRIES {
                     let wish = Wish { counter_first, ..Wish::default() };
                     let row = measure(server, target, plan, &wish, &place)?;
                     counter_first = counter_first.max(row.report.counter_next);
+                    others.settle(server, &row)?;
                     match &row.invalid {
                         None => {
                             good = Some(row);
@@ -179,8 +299,19 @@ fn measure_all(
     Ok(all)
 }
 
-const TABLE_HEAD: [&str; 7] =
-    ["load", "appliance us", "mosquitto us", "floor us", "to mosquitto", "to floor", "p99 ms"];
+const TABLE_HEAD: [&str; 11] = [
+    "load",
+    "appliance us",
+    "mosquitto us",
+    "rumqttd us",
+    "postgres us",
+    "floor us",
+    "to mosquitto",
+    "to rumqttd",
+    "to postgres",
+    "to floor",
+    "p99 ms",
+];
 
 fn summarize(found: &Found) -> (Value, Vec<String>) {
     let rows = &found.rows;
@@ -190,7 +321,18 @@ fn summarize(found: &Found) -> (Value, Vec<String>) {
     let to_floor = ratio(rows, "appliance", "floor");
     let median = |spread: Option<Spread>| spread.map(|spread| rounded(spread.median, 3));
     let p99 = Spread::of(valid(rows, "appliance").map(Row::verdict_p99_ms));
+    let servers: Vec<&'static str> = rows.keys().copied().collect();
+    let own = "appliance";
+    let to: BTreeMap<_, _> = servers
+        .iter()
+        .filter(|server| **server != own)
+        .map(|server| (*server, ratio(rows, own, server).map(|found| found.rounded(3))))
+        .collect();
+    let costs: BTreeMap<_, _> =
+        servers.iter().map(|server| (*server, cpu(server).map(|us| us.rounded(3)))).collect();
     let summary = json!({
+        "to": to,
+        "cpu_us": costs,
         "mosquitto_cpu_us": median(mosquitto),
         "appliance_cpu_us": median(appliance),
         "floor_cpu_us": median(floor),
@@ -209,8 +351,12 @@ fn summarize(found: &Found) -> (Value, Vec<String>) {
         found.name.to_owned(),
         cell(appliance),
         cell(mosquitto),
+        cell(cpu("rumqttd")),
+        cell(cpu(POSTGRES)),
         cell(floor),
         cell(to_mosquitto),
+        cell(ratio(rows, own, "rumqttd")),
+        cell(ratio(rows, own, POSTGRES)),
         cell(to_floor),
         cell(p99),
     ];

@@ -19,8 +19,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, cpu_us_per_run, plan, runs, runs_per_s};
+use super::climb;
 use super::flows::{self, Class, TWIN};
 use super::options::{Common, merge};
+use super::others::Others;
 use super::row::{Place, Row, Wish, measure};
 use crate::load::spec::Live;
 use crate::measure::statistics::{Spread, rounded};
@@ -34,12 +36,8 @@ const EXECUTED_SHARE_MIN: f64 = 0.95;
 const FAILED_SHARE_MAX: f64 = 0.001;
 const P99_MS_MAX: f64 = 1_000.0;
 const CPU_SHARE_MAX: f64 = 0.90;
-/// The climb's factor (the reference: 30 to 50 %).
-const STEP_FACTOR: f64 = 1.4;
 /// What one run of the script class shall take.
 const SCRIPT_MS: f64 = 20.0;
-/// Shortest row of the script class: twenty runs a second need so long to tell a percent.
-const SCRIPT_SECONDS_MIN: u64 = 20;
 /// The loop that the calibration begins with.
 const TURNS_FIRST: u64 = 100_000;
 
@@ -54,15 +52,18 @@ pub(crate) struct PipelinesOptions {
     /// Runs per second of a class's fixed rows; a class that is not named has its own rate.
     #[arg(long)]
     pub(crate) rate: Option<f64>,
-    /// Measured seconds of each row; the script class takes 20 at least.
+    /// Measured seconds of each row; the script class takes 20 at least outside of a climb.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub(crate) seconds: u64,
     /// Rows of each class.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeat: u32,
-    /// Climb until a capacity rule breaks.
+    /// Climb until a capacity rule breaks, and look for the last rate before it.
     #[arg(long)]
     pub(crate) climb: bool,
+    /// Meanwhile 200 other devices store so many values per second that no pipeline wants.
+    #[arg(long, value_name = "RATE")]
+    pub(crate) beside: Option<f64>,
     /// Devices, of 4 tags each.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(20..=1_000))]
     pub(crate) devices: u32,
@@ -75,7 +76,10 @@ pub(crate) struct PipelinesOptions {
 }
 
 /// Tags of a device.
-const TAGS: u32 = 4;
+pub(super) const TAGS: u32 = 4;
+/// The devices beside, and their tags.
+const OTHER_DEVICES: usize = 200;
+const OTHER_TAGS: u32 = 10;
 
 /// Runs it.
 pub(crate) fn run(options: &PipelinesOptions) -> Result<ExitCode> {
@@ -83,13 +87,21 @@ pub(crate) fn run(options: &PipelinesOptions) -> Result<ExitCode> {
         [] => vec![Class::PassThrough, Class::InOrder, Class::Waits, Class::Script],
         some => some.to_vec(),
     };
+    if options.beside.is_some_and(|rate| !(rate.is_finite() && rate > 0.0)) {
+        bail!("--beside must be a number above zero");
+    }
     let mut bench = Bench::start(&options.common, options.devices as usize)?;
+    let mut others = match options.beside {
+        Some(rate) => Some(Others::new(&bench, OTHER_DEVICES, OTHER_TAGS, rate)?),
+        None => None,
+    };
     let mut result = options.common.head("pipelines", Some(bench.folder.path()));
     let mut table = vec![HEAD.map(str::to_owned).to_vec()];
     let mut is_clean = true;
     for class in classes {
-        let found = one_class(&mut bench, options, class)?;
+        let found = one_class(&mut bench, options, class, others.as_mut())?;
         is_clean &= found.get("lost").and_then(Value::as_u64) == Some(0);
+        is_clean &= others.as_ref().is_none_or(|others| others.compared.is_clean());
         table.push(line(class.key(), &found));
         merge(&mut result, json!({ class.key(): found }));
     }
@@ -105,7 +117,12 @@ pub(crate) fn run(options: &PipelinesOptions) -> Result<ExitCode> {
     Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) -> Result<Value> {
+fn one_class(
+    bench: &mut Bench<'_>,
+    options: &PipelinesOptions,
+    class: Class,
+    mut others: Option<&mut Others>,
+) -> Result<Value> {
     let turns = match class {
         Class::Script => calibrate(bench, options)?,
         _ => 0,
@@ -113,8 +130,8 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
     let names = deploy_all(bench, options, class, turns)?;
     let script_before = script_cpu(bench)?;
     let failed_before = flows::metric(&mut bench.http, "millrace_engine_runs_failed_total")?;
-    let found = rows(bench, options, class)?;
-    let Found { rows, mut breaks, best, to_script, engine_to_script } = found;
+    let found = climb::rows(bench, options, class, others.as_deref_mut())?;
+    let climb::Found { rows, mut breaks, best, limited_by, to_script, engine_to_script } = found;
     let script = script_cpu(bench)? - script_before;
     let failed =
         flows::metric(&mut bench.http, "millrace_engine_runs_failed_total")? - failed_before;
@@ -127,7 +144,11 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
     if failed_share > FAILED_SHARE_MAX {
         breaks.push(format!("{:.2} % of the runs failed", failed_share * 100.0));
     }
-    let usable = rows.iter().filter(|row| row.invalid.is_none());
+    // A climb speaks of its best row, rows of one rate of them all.
+    let usable = rows.iter().enumerate().filter_map(|(at, row)| {
+        let counts = if options.climb { best == Some(at) } else { row.invalid.is_none() };
+        counts.then_some(row)
+    });
     let median = |figure: &dyn Fn(&Row) -> f64| {
         Spread::of(usable.clone().map(figure)).map(|found| rounded(found.median, 3))
     };
@@ -135,7 +156,7 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
     let script_us_per_run = (script > 0.0).then(|| script * 1e6 / (all_runs as f64).max(1.0));
     Ok(json!({
         "offered_per_s": median(&|row| row.offered_per_s),
-        "runs_per_s": if options.climb { best } else { median(&runs_per_s) },
+        "runs_per_s": median(&runs_per_s),
         "p50_ms": median(&|row| row.report.derived.map_or(f64::NAN, |found| found.p50_ms)),
         "p99_ms": median(&|row| row.report.derived.map_or(f64::NAN, |found| found.p99_ms)),
         "cpu_us_per_run": cpu_us_per_run,
@@ -146,7 +167,9 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
             Spread::of(engine_to_script.iter().map(|ratio| rounded(*ratio, 4))),
         "turns": turns,
         "breaks": breaks,
-        "limited_by": rows.last().map(|row| row.limited_by),
+        "limited_by": limited_by,
+        "beside_per_s": others.as_ref().and_then(|others| beside_per_s(others)),
+        "beside_lost": others.as_ref().map(|others| others.compared.lost),
         "failed": failed,
         "lost": compared.lost,
         "duplicated": compared.duplicated,
@@ -158,56 +181,17 @@ fn one_class(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) ->
     }))
 }
 
-/// The rows of a class.
-#[derive(Default)]
-struct Found {
-    rows: Vec<Row>,
-    /// What broke in the last one.
-    breaks: Vec<String>,
-    /// Runs a second of the last one in which nothing broke.
-    best: Option<f64>,
-    /// The whole CPU by that of the script, of each valid row.
-    to_script: Vec<f64>,
-    /// Of the engine's threads alone: without storing and delivering the two values.
-    engine_to_script: Vec<f64>,
-}
-
-fn rows(bench: &mut Bench<'_>, options: &PipelinesOptions, class: Class) -> Result<Found> {
-    let mut found = Found::default();
-    let mut at = options.rate.unwrap_or_else(|| class.first_rate());
-    let steps = if options.climb { 20 } else { options.repeat };
-    let seconds = match class {
-        Class::Script => options.seconds.max(SCRIPT_SECONDS_MIN),
-        _ => options.seconds,
-    };
-    for _ in 0..steps {
-        bench.bar.set_message(format!("{}, {at:.0} runs/s", class.slug()));
-        let before = script_cpu(bench)?;
-        let row = bench.row(&plan(options.devices as usize, TAGS, at, seconds))?;
-        if let (Class::Script, None) = (class, &row.invalid) {
-            let spent = (script_cpu(bench)? - before) * 1e6;
-            let own = spent / (row.report.derived_arrived as f64).max(1.0);
-            found.to_script.push(cpu_us_per_run(&row) / own);
-            found.engine_to_script.push(engine_us(&row) / runs(&row).max(1.0) / own);
-        }
-        found.breaks = broken(&row);
-        let is_kept = found.breaks.is_empty();
-        if is_kept {
-            found.best = Some(runs_per_s(&row));
-        }
-        found.rows.push(row);
-        if options.climb {
-            if !is_kept {
-                break;
-            }
-            at *= STEP_FACTOR;
-        }
-    }
-    Ok(found)
+/// What the devices beside stored.
+fn beside_per_s(others: &Others) -> Option<Spread> {
+    let stored = others
+        .reports
+        .iter()
+        .map(|report| report.window_acknowledged as f64 / report.window_s.max(1e-9));
+    Spread::of(stored).map(|found| found.rounded(1))
 }
 
 /// CPU of the engine's threads in the window.
-fn engine_us(row: &Row) -> f64 {
+pub(super) fn engine_us(row: &Row) -> f64 {
     let threads = row.report.server_threads_us.iter();
     threads.filter(|(name, _)| name.starts_with("engine-")).map(|(_, us)| us).sum()
 }
@@ -244,7 +228,7 @@ fn calibrate(bench: &mut Bench<'_>, options: &PipelinesOptions) -> Result<u64> {
     Ok(turns)
 }
 
-fn script_cpu(bench: &mut Bench<'_>) -> Result<f64> {
+pub(super) fn script_cpu(bench: &mut Bench<'_>) -> Result<f64> {
     flows::metric(&mut bench.http, "millrace_pipeline_script_cpu_seconds_total")
 }
 
@@ -259,8 +243,8 @@ pub(crate) fn broken(row: &Row) -> Vec<String> {
     if p99 >= P99_MS_MAX {
         why.push(format!("p99 {p99:.0} ms"));
     }
-    if row.server_cpu_share >= CPU_SHARE_MAX {
-        why.push(format!("CPU {:.0} % of its core", row.server_cpu_share * 100.0));
+    if row.cpu_fill() >= CPU_SHARE_MAX {
+        why.push(format!("CPU {:.0} % of its cores", row.cpu_fill() * 100.0));
     }
     why
 }
@@ -328,7 +312,7 @@ fn side_by_side(
             bar.set_message(format!("Node-RED, {}", class.slug()));
             let wish = Wish {
                 counter_first,
-                live: Some(live.clone()),
+                live: vec![live.clone()],
                 beside_pids: vec![node_red.pid()],
                 ..Wish::default()
             };
@@ -342,10 +326,15 @@ fn side_by_side(
         let theirs = Spread::of(rows.iter().map(cpu_us_per_run)).map(|found| found.median);
         let own_cpu = own.get("cpu_us_per_run").and_then(Value::as_f64);
         let ratio = own_cpu.zip(theirs).map(|(own, theirs)| rounded(own / theirs, 3));
+        let ours = own.get("rows").and_then(Value::as_array).into_iter().flatten();
+        let ours = ours.filter_map(own_us_per_run);
+        let ratios = ours.zip(&rows).map(|(own, row)| own / cpu_us_per_run(row));
+        let ratio_range = Spread::of(ratios).map(|found| found.rounded(3));
         let entry = json!({
             "cpu_us_per_run": theirs.map(|us| rounded(us, 1)),
             "runs_per_s": Spread::of(rows.iter().map(runs_per_s)).map(|found| found.median),
             "ratio": ratio,
+            "ratio_range": ratio_range,
             "rows": rows,
         });
         merge(&mut found, json!({ class.key(): entry }));
@@ -353,6 +342,12 @@ fn side_by_side(
     mosquitto.check_alive()?;
     bar.finish_and_clear();
     Ok(found)
+}
+
+/// CPU per run of one of our rows, as the result has it.
+fn own_us_per_run(row: &Value) -> Option<f64> {
+    let count = row.pointer("/report/derived/count")?.as_f64()?;
+    Some(row.pointer("/report/server_cpu_us")?.as_f64()? / count.max(1.0))
 }
 
 fn node_red_lines(found: &Value) -> Vec<Vec<String>> {

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::load::handle::Load;
-use crate::load::spec::{Event, Keep, Live, Payload, Report, Spec};
+use crate::load::spec::{Body, Event, Keep, Live, Payload, Qos, Report, Spec};
 use crate::measure::bottleneck::{self, Limit};
 use crate::measure::machine::{self, DiskCounters};
 use crate::measure::process;
@@ -49,10 +49,18 @@ pub(crate) struct Wish {
     pub(crate) book: Option<PathBuf>,
     pub(crate) resend_ms: Option<u64>,
     pub(crate) generator_cpu_max: f64,
-    /// A subscriber of what pipelines derive.
-    pub(crate) live: Option<Live>,
+    /// Live subscribers, of what pipelines derive or of the values themselves.
+    pub(crate) live: Vec<Live>,
     /// Further processes whose CPU counts as the server's.
     pub(crate) beside_pids: Vec<u32>,
+    /// In front of the devices' paths.
+    pub(crate) prefix: String,
+    pub(crate) body: Body,
+    pub(crate) qos: Qos,
+    /// Speak TLS, and trust this certificate alone.
+    pub(crate) certificate: Option<PathBuf>,
+    /// Clients that sign in at once; zero = the generator's own number.
+    pub(crate) connecting_max: usize,
 }
 
 impl Default for Wish {
@@ -64,8 +72,13 @@ impl Default for Wish {
             book: None,
             resend_ms: None,
             generator_cpu_max: bottleneck::GENERATOR_CPU_MAX,
-            live: None,
+            live: Vec::new(),
             beside_pids: Vec::new(),
+            prefix: String::new(),
+            body: Body::Number,
+            qos: Qos::AtLeastOnce,
+            certificate: None,
+            connecting_max: 0,
         }
     }
 }
@@ -77,7 +90,10 @@ pub(crate) struct Row {
     pub(crate) offered_per_s: f64,
     pub(crate) stored_per_s: f64,
     pub(crate) cpu_us_per_value: f64,
+    /// In cores.
     pub(crate) server_cpu_share: f64,
+    /// Cores that the server may use.
+    pub(crate) server_cores: usize,
     pub(crate) rss_peak_mb: f64,
     pub(crate) rss_growth_mb_per_min: f64,
     /// Of the whole device: other programs' writes are in it.
@@ -88,6 +104,9 @@ pub(crate) struct Row {
     pub(crate) disk_ops_s: Option<f64>,
     pub(crate) network_mb_s: f64,
     pub(crate) limited_by: Limit,
+    /// What was full, whether or not all was stored: names what broke a rule.
+    #[serde(skip)]
+    pub(crate) fullest: Limit,
     pub(crate) invalid: Option<String>,
     pub(crate) report: Report,
 }
@@ -102,6 +121,7 @@ impl Row {
             stored_per_s: 0.0,
             cpu_us_per_value: 0.0,
             server_cpu_share: 0.0,
+            server_cores: 1,
             rss_peak_mb: 0.0,
             rss_growth_mb_per_min: 0.0,
             disk_write_mb_s: None,
@@ -109,6 +129,7 @@ impl Row {
             disk_ops_s: None,
             network_mb_s: 0.0,
             limited_by: Limit::Nothing,
+            fullest: Limit::Nothing,
             invalid: None,
             report,
         }
@@ -121,6 +142,11 @@ impl Row {
         self.invalid.is_none() && others <= foreign_max
     }
 
+    /// CPU by the nanoseconds of the server's threads: ticks of 10 ms are a percent of a short row.
+    pub(crate) fn cpu_us(&self) -> f64 {
+        self.report.server_threads_us.iter().map(|(_, us)| us).sum()
+    }
+
     /// The latency that the rules speak of: until the verdict, or the acknowledgement where the
     /// server sends none.
     pub(crate) fn verdict_p99_ms(&self) -> f64 {
@@ -129,6 +155,11 @@ impl Row {
 
     pub(crate) fn verdict_p50_ms(&self) -> f64 {
         self.report.verdict.map_or(self.report.ack.p50_ms, |verdict| verdict.p50_ms)
+    }
+
+    /// CPU by the cores that the server may use.
+    pub(crate) fn cpu_fill(&self) -> f64 {
+        self.server_cpu_share / self.server_cores.max(1) as f64
     }
 
     /// The share of what was offered that was stored in the window.
@@ -157,8 +188,13 @@ pub(crate) fn spec(target: &Target, plan: &Plan, wish: &Wish) -> Spec {
         keep: wish.keep,
         book: wish.book.clone(),
         server_pid: Some(target.pid),
-        beside_pids: wish.beside_pids.clone(),
+        beside_pids: target.beside.iter().chain(&wish.beside_pids).copied().collect(),
         live: wish.live.clone(),
+        prefix: wish.prefix.clone(),
+        body: wish.body,
+        qos: wish.qos,
+        certificate: wish.certificate.clone(),
+        connecting_max: wish.connecting_max,
         resend_ms: wish.resend_ms,
     }
 }
@@ -251,15 +287,17 @@ fn finish(server: &'static str, watch: &Watch<'_>, report: Report, cpu_max: f64)
     // The end of a hold tells whether memory still grows; its beginning fills the memtable.
     let second_half = watch.rss.get(watch.rss.len() / 2..).unwrap_or_default();
     let disk_busy = disk.map_or(0.0, |(start, end)| (end.busy_ms - start.busy_ms) as f64 / 1e3);
-    let limited_by = bottleneck::classify(&bottleneck::Load {
+    let server_cores = process::allowed_cores(watch.pid);
+    let seen = bottleneck::Load {
         stored_share: if offered_per_s > 0.0 { stored_per_s / offered_per_s } else { 1.0 },
-        server_cpu_share,
+        server_cpu_share: server_cpu_share / server_cores as f64,
         generator_cpu_share: report.generator_cpu_share,
         generator_lag_p99_ms: report.lag.p99_ms,
         disk_busy_share: disk_busy / since,
         network_share: bytes / seconds / NETWORK_BYTES_PER_S,
         memory_free_share: machine::memory_free_share(),
-    });
+        runs_shed: false,
+    };
     let has_schedule = report.lag.count > 0;
     let invalid = has_schedule
         .then(|| {
@@ -272,6 +310,7 @@ fn finish(server: &'static str, watch: &Watch<'_>, report: Report, cpu_max: f64)
         stored_per_s: rounded(stored_per_s, 1),
         cpu_us_per_value: rounded(report.server_cpu_us / stored.max(1.0), 3),
         server_cpu_share: rounded(server_cpu_share, 4),
+        server_cores,
         rss_peak_mb: process::rss_peak_bytes(watch.pid).map_or(0.0, |b| rounded(b as f64 / 1e6, 1)),
         rss_growth_mb_per_min: rounded(slope(second_half), 2),
         disk_write_mb_s: disk.map(|(start, end)| {
@@ -280,7 +319,8 @@ fn finish(server: &'static str, watch: &Watch<'_>, report: Report, cpu_max: f64)
         process_dirtied_mb_s: rounded((written_end - written_start) as f64 / 1e6 / since, 3),
         disk_ops_s: disk.map(|(start, end)| rounded((end.writes - start.writes) as f64 / since, 1)),
         network_mb_s: rounded(bytes / 1e6 / seconds, 3),
-        limited_by,
+        limited_by: bottleneck::classify(&seen),
+        fullest: bottleneck::cause(&seen),
         invalid,
         report,
     }

@@ -45,6 +45,9 @@ pub(crate) struct StepOptions {
     /// Seconds of the hold (the reference: 600); 0 = none.
     #[arg(long, default_value_t = 60)]
     pub(crate) hold: u64,
+    /// Hold the maximum too: the highest step that was stored in full.
+    #[arg(long)]
+    pub(crate) hold_maximum: bool,
 }
 
 /// The rates of a climb from `from` on.
@@ -73,8 +76,17 @@ pub(crate) fn breaks(row: &Row) -> Vec<String> {
     if row.verdict_p99_ms() >= P99_MS_MAX {
         why.push(format!("p99 {:.0} ms", row.verdict_p99_ms()));
     }
-    if row.server_cpu_share >= CPU_SHARE_MAX {
-        why.push(format!("CPU {:.0} % of its core", row.server_cpu_share * 100.0));
+    if row.cpu_fill() >= CPU_SHARE_MAX {
+        why.push(format!("CPU {:.0} % of its cores", row.cpu_fill() * 100.0));
+    }
+    why
+}
+
+/// Why a row is not one in which all was stored; empty = it is.
+fn unstored(row: &Row) -> Vec<String> {
+    let mut why: Vec<String> = row.invalid.iter().cloned().collect();
+    if row.stored_share() < STORED_SHARE_MIN {
+        why.push(format!("{:.1} % of the offered values stored", row.stored_share() * 100.0));
     }
     why
 }
@@ -87,13 +99,14 @@ pub(crate) fn climb(bench: &mut Bench<'_>) -> Result<(Value, bool)> {
     let mut table = vec![HEAD.map(str::to_owned).to_vec()];
     let mut steps = Vec::new();
     let mut rows = Vec::new();
-    let (mut guaranteed, mut maximum) = (None, 0.0f64);
+    let (mut guaranteed, mut full, mut maximum) = (None, None, 0.0f64);
     for rate in rates(options.steps_from) {
         let floor = bench.floor_row(rate, seconds)?;
         let (row, why) = twice(bench, rate, seconds, &breaks)?;
         let is_full = row.stored_share() >= STORED_SHARE_MIN && row.invalid.is_none();
         if is_full {
             maximum = maximum.max(row.stored_per_s);
+            full = Some(rate);
         }
         if why.is_empty() {
             guaranteed = Some(rate);
@@ -134,11 +147,30 @@ pub(crate) fn climb(bench: &mut Bench<'_>) -> Result<(Value, bool)> {
         super::options::merge(&mut found, summary(held.get(..1).unwrap_or_default()));
         super::options::merge(&mut found, json!({ "guaranteed_per_s": rate, "hold": null }));
     }
+    if let (Some(rate), true) = (full.filter(|_| hold > 0), options.hold_maximum) {
+        super::options::merge(&mut found, hold_maximum(bench, rate, hold, &mut table)?);
+    }
     super::options::merge(
         &mut found,
         json!({ "limited_by": limited_by, "table": output::table(&table) }),
     );
     Ok((found, clean))
+}
+
+/// Holds the highest rate that was stored in full. That it was not kept is a figure, not a fault.
+fn hold_maximum(
+    bench: &mut Bench<'_>,
+    rate: f64,
+    seconds: u64,
+    table: &mut Vec<Vec<String>>,
+) -> Result<Value> {
+    bench.bar.set_message(format!("hold the maximum, {rate:.0}/s"));
+    let (row, why) = twice(bench, rate, seconds, &unstored)?;
+    table.push(line(rate, &row, None, &why));
+    Ok(json!({
+        "maximum_held_per_s": why.is_empty().then_some(row.stored_per_s),
+        "maximum_hold": { "seconds": seconds, "breaks": why, "row": row },
+    }))
 }
 
 /// Runs a row, and once more if it breaks a rule.
@@ -190,20 +222,14 @@ mod tests {
 
     fn row(stored_per_s: f64, p99_ms: f64, server_cpu_share: f64) -> Row {
         Row {
-            server: "appliance",
             offered_per_s: 10_000.0,
             stored_per_s,
-            cpu_us_per_value: 10.0,
             server_cpu_share,
-            rss_peak_mb: 100.0,
             rss_growth_mb_per_min: 10.0,
-            disk_write_mb_s: None,
-            process_dirtied_mb_s: 1.0,
-            disk_ops_s: None,
-            network_mb_s: 1.0,
-            limited_by: Limit::Nothing,
-            invalid: None,
-            report: Report { ack: Latency { p99_ms, ..Latency::default() }, ..Report::default() },
+            ..Row::empty(Report {
+                ack: Latency { p99_ms, ..Latency::default() },
+                ..Report::default()
+            })
         }
     }
 
@@ -223,6 +249,12 @@ mod tests {
         assert_eq!(all.len(), 3, "{all:?}");
         let late = Row { invalid: Some("late".into()), ..row(10_000.0, 1.0, 0.1) };
         assert_eq!(breaks(&late), ["late"]);
+    }
+
+    #[test]
+    fn the_maximum_is_stored_in_full_whatever_it_takes() {
+        assert!(unstored(&row(9_950.0, 500.0, 1.0)).is_empty());
+        assert!(unstored(&row(9_800.0, 1.0, 0.1))[0].starts_with("98.0 %"));
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub(crate) struct Setup {
     pub(crate) commit_interval_ms: u64,
     pub(crate) journal_mib_max: u64,
     pub(crate) core: Option<usize>,
+    /// A second listener, over TLS.
+    pub(crate) tls: Option<SocketAddr>,
     /// Lines added to the configuration as they are.
     pub(crate) extra: String,
 }
@@ -126,7 +128,20 @@ impl Appliance {
 
     /// What a load needs.
     pub(crate) fn target(&self, clients: Vec<Credential>) -> Target {
-        Target { address: self.mqtt, pid: self.pid(), clients, has_verdicts: true }
+        Target {
+            address: self.mqtt,
+            pid: self.pid(),
+            beside: Vec::new(),
+            clients,
+            has_verdicts: true,
+        }
+    }
+
+    /// The same over TLS, and the certificate to trust.
+    pub(crate) fn tls_target(&self, clients: Vec<Credential>) -> Result<(Target, PathBuf)> {
+        let address = self.setup.tls.context("the appliance has no listener over TLS")?;
+        let certificate = self.setup.data.join("tls/certificate.pem");
+        Ok((Target { address, ..self.target(clients) }, certificate))
     }
 
     /// Makes API clients, one per device.
@@ -139,7 +154,7 @@ impl Appliance {
                 "name": "lab",
                 "count": lot,
                 "workspace": "main",
-                "publish": ["lab/#"],
+                "publish": ["lab/#", "beside/#"],
                 "subscribe": [],
                 "may_create": true,
                 "rate_per_s": 0,
@@ -207,6 +222,7 @@ fn config(setup: &Setup, mqtt: SocketAddr, http: SocketAddr) -> String {
     format!(
         "data_dir = {data:?}\n\
          [broker]\nlisten = \"{mqtt}\"\nclients_max = 20000\nreceive_maximum = 1000\n\
+         tls_listen = \"{tls}\"\n\
          [http]\nlisten = \"{http}\"\n\
          [admission]\nclient_rate_per_s = 0\nworkspace_rate_per_s = 0\n\
          [journal]\ndurability = \"{durability}\"\ninterval_ms = {interval}\n\
@@ -214,6 +230,7 @@ fn config(setup: &Setup, mqtt: SocketAddr, http: SocketAddr) -> String {
          [historian]\ndefault_retention = \"32d\"\n\
          [log]\nlevel = \"warn\"\n{extra}\n",
         data = setup.data.display().to_string(),
+        tls = setup.tls.map(|address| address.to_string()).unwrap_or_default(),
         durability = setup.durability,
         interval = setup.interval_ms,
         commit = setup.commit_interval_ms,
@@ -257,6 +274,7 @@ mod tests {
             commit_interval_ms: 2,
             journal_mib_max: 2_048,
             core: None,
+            tls: None,
             extra: String::new(),
         };
         let (mqtt, http) = ("127.0.0.1:1".parse().unwrap(), "127.0.0.1:2".parse().unwrap());

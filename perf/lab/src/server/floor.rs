@@ -24,8 +24,13 @@ impl Floor {
             .read_line(&mut line)
             .context("hear where the floor server listens")?;
         let address = line.trim().parse().context("hear where the floor server listens")?;
-        let target =
-            Target { address, pid: child.pid(), clients: nobodies(clients), has_verdicts: false };
+        let target = Target {
+            address,
+            pid: child.pid(),
+            beside: Vec::new(),
+            clients: nobodies(clients),
+            has_verdicts: false,
+        };
         Ok(Self { child, target })
     }
 

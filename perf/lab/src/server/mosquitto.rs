@@ -34,7 +34,7 @@ pub(crate) struct Mosquitto {
 pub(crate) fn find() -> Result<PathBuf> {
     PLACES.iter().map(PathBuf::from).find(|path| path.is_file()).context(
         "mosquitto is not installed: install it with `apt-get install mosquitto` \
-         (its service need not run), or leave the comparison out with --without-mosquitto",
+         (its service need not run)",
     )
 }
 
@@ -66,8 +66,13 @@ impl Mosquitto {
             child.check_alive()?;
             Ok(listens(address).then_some(()))
         })?;
-        let target =
-            Target { address, pid: child.pid(), clients: nobodies(clients), has_verdicts: false };
+        let target = Target {
+            address,
+            pid: child.pid(),
+            beside: Vec::new(),
+            clients: nobodies(clients),
+            has_verdicts: false,
+        };
         Ok(Self { child, target, _folder: folder })
     }
 

@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::free_address;
+use super::{find_in_path, free_address};
 use crate::http::Http;
 use crate::launch::{Child, Speech};
 use crate::scenario::flows::Class;
@@ -87,10 +87,7 @@ impl NodeRed {
 }
 
 fn find_node() -> Result<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .map(|folder| folder.join("node"))
-        .find(|program| program.is_file())
+    find_in_path("node")
         .context("node is not installed: install it with `apt-get install nodejs npm`")
 }
 

@@ -238,9 +238,7 @@ mod tests {
             packet_id: 7,
             counter: 1,
             fingerprint: 1,
-            source_time: None,
-            verdict: None,
-            resent: false,
+            ..Message::default()
         };
         frame::publish(&mut bytes, &message);
         stream.write_all(&bytes).unwrap();

@@ -6,33 +6,12 @@ use std::thread;
 
 use super::*;
 use crate::floor::answer_all;
-use crate::load::spec::{Credential, Keep, Payload, Spec};
+use crate::load::spec::{Credential, Spec};
 
 fn crowd(address: SocketAddr, resend_ms: u64) -> Crowd {
     let nobody = |number| Credential { user: format!("u{number}"), secret: None };
-    Crowd::new(Spec {
-        address,
-        base: "mr/v1/main".into(),
-        clients: (0..3).map(nobody).collect(),
-        tags: 1,
-        rate_per_s: 0.0,
-        warmup_ms: 0,
-        measure_ms: 0,
-        values_per_client: 0,
-        in_flight: 4,
-        batch: 1,
-        payload: Payload::Plain,
-        verdict_every: 0,
-        first_contact: false,
-        counter_first: 0,
-        keep: Keep::Nothing,
-        book: None,
-        server_pid: None,
-        beside_pids: Vec::new(),
-        live: None,
-        resend_ms: Some(resend_ms),
-    })
-    .unwrap()
+    let clients = (0..3).map(nobody).collect();
+    Crowd::new(Spec { clients, resend_ms: Some(resend_ms), ..Spec::empty(address) }).unwrap()
 }
 
 /// Answers one client until it goes.
