@@ -39,6 +39,9 @@ fn page_limit(asked: Option<usize>) -> Result<usize> {
     limit(asked, PAGE_DEFAULT, PAGE_MAX)
 }
 
+/// Most of a name that is repeated in an answer.
+const NAME_CHARACTERS_SHOWN: usize = 80;
+
 /// The workspace with this name, if the caller may see it. A client is told "not found" of
 /// others, whether they exist or not.
 pub(crate) fn find_workspace(
@@ -49,7 +52,13 @@ pub(crate) fn find_workspace(
     let found = Workspaces::of(api.backend()).number(name);
     found
         .filter(|number| principal.sees_workspace(*number))
-        .ok_or_else(|| ApiError::not_found("There is no such workspace."))
+        .ok_or_else(|| ApiError::not_found(no_workspace(name)))
+}
+
+/// What is said of a workspace that is not there, or not the caller's to see.
+pub(crate) fn no_workspace(name: &str) -> String {
+    let short: String = name.chars().take(NAME_CHARACTERS_SHOWN).collect();
+    format!("There is no workspace '{short}'; this version has one, 'main'.")
 }
 
 /// The tag at this path, if the caller may read it.

@@ -4,12 +4,18 @@ use crate::error::{ApiError, Result};
 use millrace_model::Timestamp;
 use millrace_model::time::NANOS_PER_SECOND;
 
+/// Most of a wrong time that is repeated in an answer.
+const TEXT_CHARACTERS_SHOWN: usize = 40;
+
 /// Reads a time parameter. Offsets are `-90s`, `-15m`, `-1h`, `-7d`, `+5m`; an epoch number's
 /// unit is told by its size, see [`Timestamp::from_epoch_number`].
 pub(crate) fn parse(field: &str, text: &str, now: Timestamp) -> Result<Timestamp> {
     read(text.trim(), now).ok_or_else(|| {
-        let message = "Give a time as RFC 3339 (2026-11-30T14:05:00Z; write + as %2B), a date, an \
-                       epoch number (s, ms, us or ns), now, or an offset such as -15m.";
+        let short: String = text.chars().take(TEXT_CHARACTERS_SHOWN).collect();
+        let message = format!(
+            "'{short}' is no time: give RFC 3339 (2026-11-30T14:05:00Z, or +01:00 in place of Z), a \
+             date, an epoch number (s, ms, us or ns), now, or an offset such as -15m."
+        );
         ApiError::bad_parameter(field, message)
     })
 }

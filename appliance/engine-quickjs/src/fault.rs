@@ -54,7 +54,7 @@ pub(crate) fn of_error<'js>(
         return of_verdict(kind, meter, line);
     }
     let message = if thrown.is_error() { shown } else { format!("threw {shown}") };
-    ScriptFault { kind: FaultKind::Thrown, message: with_line(message, line), line }
+    ScriptFault { kind: FaultKind::Thrown, message, line }
 }
 
 /// The fault of a call that reached a limit.
@@ -72,14 +72,7 @@ pub(crate) fn of_verdict(kind: FaultKind, meter: &Meter, line: Option<u32>) -> S
         FaultKind::Stopped => "the script was interrupted".to_owned(),
         _ => meter.take_note(),
     };
-    ScriptFault { kind, message: with_line(message, line), line }
-}
-
-fn with_line(message: String, line: Option<u32>) -> String {
-    match line {
-        Some(line) => format!("{message} (line {line})"),
-        None => message,
-    }
+    ScriptFault { kind, message, line }
 }
 
 /// A field of a value, if it is a text.

@@ -38,6 +38,8 @@ pub(crate) struct Deployment {
     pub(crate) counters: Arc<PipelineCounters>,
     pub(crate) since: u64,
     pub(crate) at: Timestamp,
+    /// Since when its counters count.
+    pub(crate) counting: Timestamp,
 }
 
 /// All of them.

@@ -338,8 +338,9 @@ impl Hand {
 fn begin(core: &Core, queued: Arc<Queued>, attempt: u32) -> Run {
     let (now, at) = (core.stage.clock.now(), core.stage.clock.monotonic());
     let saved = queued.saved.lock().clone();
+    let directory = &*core.stage.directory;
     let restored =
-        saved.and_then(|saved| Run::restore(&queued, attempt, &saved, &*core.stage.directory, at));
+        saved.and_then(|saved| Run::restore(&queued, attempt, &saved, directory, (now, at)));
     if let Some(run) = &restored {
         run.hide_again(&*core.stage.services);
     }

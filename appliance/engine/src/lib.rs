@@ -95,6 +95,6 @@ pub use report::{
     WaitFor,
 };
 pub use secrets::{SECRET_BYTES_MIN, Secrets};
-pub use state::{StateEntry, StateStore};
+pub use state::{STATE_TOTAL_BYTES_MAX, StateEntry, StateStore};
 pub use stats::{EngineStats, LaneStats, PipelineStats, TIME_BUCKETS_MS, TallyStats};
 pub use watch::Batch;

@@ -46,6 +46,8 @@ pub(crate) struct Run {
     pub(crate) queued: Arc<Queued>,
     /// The attempt that this is; the run counts only while it is the latest.
     pub(crate) attempt: u32,
+    /// Both clocks when this program took it in hand.
+    clocks: (Timestamp, Duration),
     frames: Vec<Frame>,
     scopes: Scopes,
     ready: VecDeque<Token>,
@@ -92,6 +94,8 @@ enum Entry {
 pub(crate) struct Wait {
     token: Token,
     since: Duration,
+    /// The same on the wall, as it was then: told, saved with the run, and never counted with.
+    begun: Timestamp,
     /// Monotonic; the step's timeout.
     pub(crate) deadline: Option<Duration>,
     pub(crate) what: Waiting,
@@ -169,6 +173,7 @@ impl Run {
         Self {
             queued,
             attempt,
+            clocks: (now, at),
             frames: Vec::with_capacity(1),
             scopes: Scopes::default(),
             ready: VecDeque::with_capacity(4),

@@ -82,9 +82,12 @@ pub(crate) struct Totals {
     pub(crate) runs: [Times; 3],
 }
 
-/// What a pipeline has done since it was deployed.
+/// What a pipeline has done since the box started, or since it was deployed first after that; a new
+/// revision goes on counting.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PipelineStats {
+    /// Since when.
+    pub since: Option<Timestamp>,
     /// Runs taken from the queue.
     pub begun: u64,
     /// Runs that ended well.

@@ -156,8 +156,12 @@ type Waiting = VecDeque<(u64, Run)>;
 struct Queue {
     quiet: Waiting,
     notable: Waiting,
-    /// Memory of both and of what the thread has in hand.
+    /// Memory of both and of what the thread has in hand, less what it has to give up of that.
     bytes: usize,
+    /// Of what the thread has in hand: quiet runs that may still be given up.
+    in_hand_bytes: usize,
+    /// What the thread has to give up of them if it cannot write them.
+    owed_bytes: usize,
     /// Number of the last run that was queued.
     last: u64,
     /// Everything up to here is written or given up.
@@ -174,13 +178,52 @@ impl Queue {
         self.quiet.is_empty() && self.notable.is_empty()
     }
 
-    /// Makes room by giving up waiting quiet runs, the oldest first.
-    fn make_room(&mut self, needed: usize, bytes_max: usize) -> u64 {
+    /// Makes room by giving up waiting quiet runs, the oldest first. A notable run takes the room of
+    /// quiet ones that the thread has in hand too: if it cannot write them, it gives them up.
+    fn make_room(&mut self, needed: usize, bytes_max: usize, is_notable: bool) -> u64 {
         let mut dropped = 0;
         while self.bytes.saturating_add(needed) > bytes_max {
             let Some((_, run)) = self.quiet.pop_front() else { break };
             self.bytes = self.bytes.saturating_sub(run.size_bytes());
             dropped += 1;
+        }
+        let over = self.bytes.saturating_add(needed).saturating_sub(bytes_max);
+        if is_notable && over <= self.in_hand_bytes {
+            self.in_hand_bytes -= over;
+            self.owed_bytes += over;
+            self.bytes = self.bytes.saturating_sub(over);
+        }
+        dropped
+    }
+
+    /// What the thread had in hand is written.
+    fn written(&mut self, bytes: usize) {
+        let owed = std::mem::take(&mut self.owed_bytes);
+        self.bytes = self.bytes.saturating_sub(bytes.saturating_sub(owed));
+        self.in_hand_bytes = 0;
+    }
+
+    /// What the thread had in hand is not written: it waits again, less the oldest quiet runs whose
+    /// room was taken meanwhile. How many were given up.
+    fn give_back(&mut self, quiet: Vec<(u64, Run)>, notable: Vec<(u64, Run)>) -> u64 {
+        let owed = std::mem::take(&mut self.owed_bytes);
+        self.in_hand_bytes = 0;
+        let (mut freed, mut dropped) = (0, 0);
+        let mut kept = Vec::with_capacity(quiet.len());
+        for entry in quiet {
+            if freed < owed {
+                freed += entry.1.size_bytes();
+                dropped += 1;
+            } else {
+                kept.push(entry);
+            }
+        }
+        self.bytes = self.bytes.saturating_sub(freed.saturating_sub(owed));
+        for entry in kept.into_iter().rev() {
+            self.quiet.push_front(entry);
+        }
+        for entry in notable.into_iter().rev() {
+            self.notable.push_front(entry);
         }
         dropped
     }
@@ -226,7 +269,7 @@ impl History {
         let mut queue = self.shared.queue.lock();
         // Only a notable run pushes others out; a quiet one that finds no room is itself given up,
         // unless older quiet ones can go instead.
-        let dropped = queue.make_room(size, self.queue_bytes_max);
+        let dropped = queue.make_room(size, self.queue_bytes_max, is_notable);
         self.shared.dropped_quiet.fetch_add(dropped, Ordering::Relaxed);
         if queue.bytes.saturating_add(size) > self.queue_bytes_max {
             let counter =

@@ -5,11 +5,13 @@
 
 pub(crate) mod calibrate;
 mod check;
+mod claim;
 mod client;
+mod hints;
 mod issues;
 mod ledger;
 pub(crate) mod local;
-mod output;
+pub(crate) mod output;
 mod pipeline;
 mod query;
 mod replay;
@@ -18,6 +20,7 @@ mod secret;
 pub(crate) mod sizing;
 mod status_line;
 mod tag;
+mod typed;
 mod verify;
 
 use clap::{Args, Parser, Subcommand};
@@ -64,6 +67,8 @@ enum Verb {
     Run(run::RunArgs),
     /// Reads the configuration and tells all its faults.
     Check,
+    /// Makes the first admin, with the code that the appliance shows at its start.
+    Claim(claim::ClaimArgs),
     /// Adds, lists and revokes API clients: the devices and programs that sign in.
     #[command(subcommand)]
     Client(client::ClientVerb),
@@ -109,6 +114,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     match verb {
         Verb::Run(args) => run::run(&place, &args),
         Verb::Check => check::run(&place),
+        Verb::Claim(args) => claim::run(&place, args),
         Verb::Client(verb) => client::run(&place, verb),
         Verb::Tag(verb) => tag::run(&place, verb),
         Verb::Query(verb) => query::run(&place, verb),

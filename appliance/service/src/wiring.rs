@@ -45,6 +45,7 @@ use millrace_model::{Filter, Record, WorkspaceNumber};
 use millrace_supervisor::Shutdown;
 use serve::Listeners;
 use state::Shared;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -131,7 +132,10 @@ impl Appliance {
         let claim = Arc::downgrade(&shared);
         shared.access.open_claim(move |code| {
             if let Some(shared) = claim.upgrade() {
-                *shared.claim_code.lock() = Some(code.reveal().to_owned());
+                let before = shared.claim_code.lock().replace(code.reveal().to_owned());
+                if before.is_some() {
+                    tell_new_code(code.reveal());
+                }
             }
         })?;
         // Before the listeners: whoever finds the box ready finds its token too.
@@ -318,4 +322,12 @@ impl Appliance {
             .map(|(client, secret)| (client.id, secret.reveal().to_owned()))
             .collect())
     }
+}
+
+/// Where the first code was shown, and nowhere else: a code in the log would be one for everybody who
+/// may read logs.
+fn tell_new_code(code: &str) {
+    let text = format!("  claim  {code}  (the code before was tried wrongly too often)");
+    // Nobody reads any more: a restart shows a new one.
+    let _closed = writeln!(std::io::stdout(), "{text}").is_err();
 }

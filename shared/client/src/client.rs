@@ -85,6 +85,22 @@ impl Client {
         String::from_utf8(bytes).map_err(|_| Error::Foreign { status: 200, source: None })
     }
 
+    /// Whether the box still waits for its first admin.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn claim_state(&self) -> Result<v1::ClaimState> {
+        self.get(&["claim"], &[]).await
+    }
+
+    /// Makes the first admin with the claim code that the box shows.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn claim(&self, claim: &v1::Claim) -> Result<v1::Session> {
+        read(self.request(Method::POST, &["claim"], &[]).json(claim).send().await?).await
+    }
+
     /// The box at a glance.
     ///
     /// # Errors

@@ -12,7 +12,10 @@ mod check;
 #[cfg(test)]
 mod tests;
 
-pub use check::{GROUPS_MAX, NAME_CHARS_MAX, RUNS_PER_S_MAX, TAGS_MAX, VALUES_PER_S_MAX};
+pub use check::{
+    FRACTION_MIN, GROUPS_MAX, INTERVAL_MS_MIN, NAME_CHARS_MAX, RATE_PER_S_MIN, RUNS_PER_S_MAX,
+    TAGS_MAX, VALUES_PER_S_MAX,
+};
 
 use crate::problem::Problem;
 use millrace_model::Retention;

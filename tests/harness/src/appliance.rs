@@ -3,6 +3,7 @@
 use crate::wait;
 use anyhow::{Context as _, bail};
 use serde_json::Value;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -259,6 +260,23 @@ impl Appliance {
         let mut command = self.command(arguments)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().context("start millrace")
+    }
+
+    /// Runs a command of the program with this on its standard input, and gives its output whatever
+    /// its exit code.
+    ///
+    /// # Errors
+    /// When it cannot be started or told.
+    pub fn output_of(&self, arguments: &[&str], input: &str) -> anyhow::Result<Output> {
+        let mut command = self.command(arguments)?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().context("start millrace")?;
+        // Dropped when it is written: the command reads to the end.
+        let mut stdin = child.stdin.take().context("reach its standard input")?;
+        // A command that refuses at once reads nothing.
+        let _unread = stdin.write_all(input.as_bytes()).is_err();
+        drop(stdin);
+        child.wait_with_output().context("run millrace")
     }
 
     /// Runs a command of the program and gives its output whatever its exit code.

@@ -1,6 +1,6 @@
 //! API clients: list, create (secrets once), revoke.
 
-use super::page_limit;
+use super::{no_workspace, page_limit};
 use crate::convert::{self, Workspaces};
 use crate::cursor;
 use crate::error::{ApiError, Result};
@@ -72,7 +72,7 @@ pub(crate) async fn create(
     let workspaces = Workspaces::of(api.backend());
     let workspace = workspaces
         .number(&new.workspace)
-        .ok_or_else(|| ApiError::invalid("workspace", "There is no such workspace."))?;
+        .ok_or_else(|| ApiError::invalid("workspace", no_workspace(&new.workspace)))?;
     let new = convert::new_clients(&new, workspace)?;
     let created = api.backend().create_clients(new, caller.actor()).await?;
     let clients = created

@@ -52,7 +52,8 @@ pub(crate) async fn trigger(
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RunsParams {
-    /// Only those with this status, or with one of several, comma-separated.
+    /// Only those with this status, or with one of several, comma-separated; `canceled` is taken for
+    /// `stopped`.
     status: Option<String>,
     /// Begun at this time or later: RFC 3339, a date, an epoch number, or back from now: `-1h`.
     from: Option<String>,
@@ -102,9 +103,12 @@ pub(crate) async fn list(
 fn statuses(text: &str) -> Result<Vec<v1::RunStatus>> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
     let read = |word: &str| {
-        v1::RunStatus::from_name(word).ok_or_else(|| {
+        // Its verb is `cancel`, so this is what people look for.
+        let name = if word == "canceled" { v1::RunStatus::Stopped.name() } else { word };
+        v1::RunStatus::from_name(name).ok_or_else(|| {
             let known: Vec<_> = v1::RunStatus::ALL.iter().map(|status| status.name()).collect();
-            let message = format!("'{word}' is none of {}.", known.join(", "));
+            let message =
+                format!("'{word}' is none of {} (or canceled, for stopped).", known.join(", "));
             ApiError::bad_parameter("status", message)
         })
     };

@@ -231,6 +231,9 @@ async fn runs_are_filtered_by_status_and_time() {
     assert_eq!(names, ["failed", "interrupted"]);
     assert_eq!(query.from.unwrap().to_rfc3339(), "2026-11-30T00:00:00Z");
     assert_eq!(query.to.unwrap().to_rfc3339(), "2026-11-30T11:00:00Z");
+    server.get("viewer", &format!("{BASE}/scale/runs?status=canceled")).await.expect(200);
+    let query = server.backend.pipelines.queries.lock().pop().unwrap();
+    assert_eq!(query.statuses, [millrace_contract::v1::RunStatus::Stopped]);
     let bad = server.get("viewer", &format!("{BASE}/scale/runs?status=good")).await;
     bad.expect_error(400, "bad_request", Some("status"));
     let bad = server.get("viewer", &format!("{BASE}/scale/runs?from=soon")).await;

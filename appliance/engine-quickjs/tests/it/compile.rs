@@ -96,12 +96,12 @@ fn tells_the_line_of_what_was_thrown() {
     let mut stage = Stage::new();
     let fault = stage.fault("const a = 1;\n\nreturn a.b.c");
     assert_eq!((fault.kind, fault.line), (FaultKind::Thrown, Some(3)), "{fault:?}");
-    assert_eq!(fault.message, "TypeError: cannot read property 'c' of undefined (line 3)");
+    assert_eq!(fault.message, "TypeError: cannot read property 'c' of undefined");
     let fault = stage.fault("for (;;) {}");
     assert_eq!((fault.kind, fault.line), (FaultKind::Cpu, Some(1)), "{fault:?}");
     let fault = stage.fault("const f = () => {\n  throw new RangeError('no')\n}\nawait f()");
     assert_eq!((fault.kind, fault.line), (FaultKind::Thrown, Some(2)), "{fault:?}");
-    assert_eq!(fault.message, "RangeError: no (line 2)");
+    assert_eq!(fault.message, "RangeError: no");
     let fault = stage.fault("1;\n return [1, 2].map(x => x.a.b)");
     assert_eq!(fault.line, Some(2), "{fault:?}");
 }
@@ -116,9 +116,9 @@ fn makes_things_that_are_thrown_readable() {
         ("throw undefined", "threw undefined"),
         ("throw 12n", "threw 12n"),
         ("throw () => 1", "threw <function >"),
-        ("throw new Error()", "Error:  (line 1)"),
+        ("throw new Error()", "Error: "),
         ("throw { get a() { throw 1 } }", "threw {a: <unreadable>"),
-        ("class Mine extends Error {}; throw new Mine('x')", "Error: x (line 1)"),
+        ("class Mine extends Error {}; throw new Mine('x')", "Error: x"),
     ] {
         let fault = stage.fault(body);
         assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::Thrown, message), "{body}");

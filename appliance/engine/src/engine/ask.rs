@@ -60,13 +60,13 @@ pub struct Asking {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AskFault {
     /// The pipeline is not deployed.
-    #[error("the pipeline is not deployed")]
+    #[error("the pipeline does not run: deploy it first")]
     NotDeployed,
     /// It has no such trigger.
     #[error("the pipeline has no trigger `{0}`")]
     NoTrigger(String),
     /// It is not said which of its manual triggers is meant, or it has none.
-    #[error("the pipeline has {0} manual triggers; name one")]
+    #[error("{}", unclear(*.0))]
     Unclear(usize),
     /// The input is too large.
     #[error("the input takes more than {0} bytes")]
@@ -83,6 +83,13 @@ pub enum AskFault {
     /// The journal does not take it.
     #[error(transparent)]
     Records(#[from] RecordsFault),
+}
+
+fn unclear(manual: usize) -> String {
+    match manual {
+        0 => "the pipeline has no `manual` trigger: nobody can start it by hand".to_owned(),
+        count => format!("the pipeline has {count} `manual` triggers: say which step is meant"),
+    }
 }
 
 /// A webhook in force.

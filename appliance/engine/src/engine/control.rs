@@ -25,11 +25,13 @@ impl Engine {
         let core = &self.core;
         let plan = Arc::new(core.plan(deployed, &core.stage.states)?);
         let known = core.deployments.get(deployed.number);
+        let now = core.stage.clock.now();
         let deployment = Arc::new(Deployment {
             counters: known.as_ref().map(|known| Arc::clone(&known.counters)).unwrap_or_default(),
             // A new revision of a pipeline goes on with what the old one has not done.
             since: known.as_ref().map_or(deployed.since, |known| known.since),
-            at: core.stage.clock.now(),
+            at: now,
+            counting: known.as_ref().map_or(now, |known| known.counting),
             plan: Arc::clone(&plan),
         });
         let old = core.deployments.put(&deployment)?;

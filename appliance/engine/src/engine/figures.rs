@@ -60,11 +60,12 @@ impl Engine {
         Some(info(&deployment.plan, deployment.at))
     }
 
-    /// What a pipeline has done since it was deployed.
+    /// What a pipeline has done since the box started, or since it was deployed first after that.
     #[must_use]
     pub fn pipeline_stats(&self, number: u32) -> Option<PipelineStats> {
         let deployment = self.core.deployments.get(number)?;
         let mut stats = deployment.counters.read();
+        stats.since = Some(deployment.counting);
         self.core.queue.fill(number, &mut stats);
         stats.is_quarantined = self.core.parts.scripts.is_quarantined(number);
         Some(stats)

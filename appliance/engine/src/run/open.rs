@@ -36,12 +36,12 @@ impl Run {
         OpenWait {
             step: step.unwrap_or_else(|| "".into()),
             what,
-            since: now.plus_nanos(-nanos(at.saturating_sub(wait.since))),
+            since: wait.begun,
             until: until.or_else(|| wait.deadline.map(ahead)),
         }
     }
 }
 
-fn nanos(span: Duration) -> i64 {
+pub(super) fn nanos(span: Duration) -> i64 {
     i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
 }

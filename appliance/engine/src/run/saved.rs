@@ -17,7 +17,9 @@ use millrace_model::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+/// Without the times since when tokens wait.
+const VERSION_1: u8 = 1;
 const NONE: u32 = u32::MAX;
 /// Counts above this are not of our writing.
 const COUNT_MAX: usize = 10_000_000;
@@ -53,6 +55,7 @@ impl Run {
                 u64::try_from(deadline.saturating_sub(at).as_millis()).unwrap_or(u64::MAX)
             });
             out.extend_from_slice(&left.to_le_bytes());
+            out.extend_from_slice(&wait.begun.0.to_le_bytes());
             save_waiting(&wait.what, out);
         }
     }
@@ -96,14 +99,16 @@ impl Run {
         attempt: u32,
         bytes: &[u8],
         directory: &dyn Directory,
-        at: Duration,
+        (now, at): (Timestamp, Duration),
     ) -> Option<Self> {
         let reader = &mut Reader(bytes);
-        if reader.u8()? != VERSION {
+        let version = reader.u8()?;
+        if ![VERSION, VERSION_1].contains(&version) {
             return None;
         }
-        let now = Timestamp(reader.i64()?);
-        let mut run = Self::empty(Arc::clone(queued), attempt, now, at);
+        let started = Timestamp(reader.i64()?);
+        let mut run = Self::empty(Arc::clone(queued), attempt, started, at);
+        run.clocks = (now, at);
         run.notes.executions = reader.u32()?;
         run.notes.given_bytes = reader.count()?;
         for place in 0..count(reader)? {
@@ -124,11 +129,15 @@ impl Run {
             let token = run.restore_token(reader)?;
             let left = reader.u64()?;
             let deadline = (left != u64::MAX).then(|| at + Duration::from_millis(left));
+            let begun = match version {
+                VERSION_1 => now,
+                _ => Timestamp(reader.i64()?),
+            };
             let what = restore_waiting(reader)?;
             if run.blocks(&token, &what) {
                 run.blocking += 1;
             }
-            run.waits.insert(number, Wait { token, since: at, deadline, what });
+            run.waits.insert(number, Wait { token, since: at, begun, deadline, what });
         }
         (reader.0.is_empty() && !run.frames.is_empty()).then_some(run)
     }

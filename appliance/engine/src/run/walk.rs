@@ -180,7 +180,9 @@ impl Run {
         if self.blocks(&token, &what) {
             self.blocking += 1;
         }
-        self.waits.insert(number, Wait { token, since, deadline, what });
+        let (now, at) = self.clocks;
+        let begun = now.plus_nanos(super::open::nanos(since.saturating_sub(at)));
+        self.waits.insert(number, Wait { token, since, begun, deadline, what });
         number
     }
 

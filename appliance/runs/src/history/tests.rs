@@ -12,7 +12,7 @@ use std::fs;
 use tempfile::TempDir;
 
 const NOON: Timestamp = Timestamp(1_800_000_000_000_000_000);
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(60);
 
 struct World {
     folder: TempDir,
@@ -255,8 +255,11 @@ fn a_full_disk_drops_successes_first_says_so_and_recovers() {
     assert!(stats.dropped_quiet > 50, "{stats:?}");
     assert_eq!(stats.dropped_notable, 0);
     assert!(stats.queued_bytes <= world.config.queue_bytes_max as u64, "{stats:?}");
-    until("drops are reported", || world.issues.is_open(ISSUE_DROPPED));
-    assert!(world.text_of(ISSUE_DROPPED).contains("and 0 failed or manual"));
+    // All of them are: one that is reported later would keep the issue open for another minute.
+    until("drops are reported", || {
+        let all = format!("{} successful and 0 failed or manual", history.stats().dropped_quiet);
+        world.issues.is_open(ISSUE_DROPPED) && world.text_of(ISSUE_DROPPED).starts_with(&all)
+    });
     // And when there is room again, it goes on by itself
     history.shared.pages_max.store(0, Ordering::Relaxed);
     until("the issue goes", || !world.issues.is_open(ISSUE_CANNOT_WRITE));
@@ -265,6 +268,40 @@ fn a_full_disk_drops_successes_first_says_so_and_recovers() {
     world.clock.advance(Duration::from_secs(61));
     history.keep(run(1, 200, Status::Ok));
     until("the drops are forgotten", || !world.issues.is_open(ISSUE_DROPPED));
+}
+
+#[test]
+fn a_failure_takes_the_room_of_successes_that_are_just_being_written() {
+    let size = huge(1, Status::Ok).size_bytes();
+    let most = 3 * size;
+    let entry = |seq, status| (seq, huge(seq, status));
+    let mut queue = Queue { bytes: most, in_hand_bytes: 2 * size, ..Queue::default() };
+    // Given two successes and a failure in the thread's hands, which are all that there is room for
+    let quiet = vec![entry(1, Status::Ok), entry(3, Status::Ok)];
+    let notable = vec![entry(2, Status::Failed)];
+    // When another success comes, then it finds no room, and a failure does
+    assert_eq!(queue.make_room(size, most, false), 0);
+    assert!(queue.bytes + size > most);
+    assert_eq!(queue.make_room(size, most, true), 0);
+    assert!(queue.bytes + size <= most);
+    queue.bytes += size;
+    queue.notable.push_back(entry(4, Status::Failed));
+    // And if the thread cannot write, the older success is given up
+    assert_eq!(queue.give_back(quiet, notable), 1);
+    let seqs = |side: &Waiting| side.iter().map(|(number, _)| *number).collect::<Vec<_>>();
+    assert_eq!((seqs(&queue.quiet), seqs(&queue.notable)), (vec![3], vec![2, 4]));
+    assert_eq!((queue.bytes, queue.owed_bytes, queue.in_hand_bytes), (3 * size, 0, 0));
+}
+
+#[test]
+fn what_was_written_after_all_is_not_given_up() {
+    let size = huge(1, Status::Ok).size_bytes();
+    let mut queue = Queue { bytes: 2 * size, in_hand_bytes: 2 * size, ..Queue::default() };
+    assert_eq!(queue.make_room(size, 2 * size, true), 0);
+    queue.bytes += size;
+    queue.notable.push_back((3, huge(3, Status::Failed)));
+    queue.written(2 * size);
+    assert_eq!((queue.bytes, queue.owed_bytes, queue.in_hand_bytes), (size, 0, 0));
 }
 
 #[test]

@@ -294,7 +294,11 @@ fn take(shared: &Shared, limit: Duration) -> Task {
     while task.bytes < bytes_max {
         let Some(next) = oldest(&mut queue) else { break };
         task.bytes += next.1.size_bytes();
-        let side = if next.1.is_notable() { &mut task.notable } else { &mut task.quiet };
+        let is_notable = next.1.is_notable();
+        if !is_notable {
+            queue.in_hand_bytes += next.1.size_bytes();
+        }
+        let side = if is_notable { &mut task.notable } else { &mut task.quiet };
         side.push(next);
     }
     task
@@ -314,14 +318,10 @@ fn oldest(queue: &mut MutexGuard<'_, Queue>) -> Option<(u64, Run)> {
 fn settle(shared: &Shared, task: Task, is_ok: bool) {
     let mut queue = shared.queue.lock();
     if is_ok {
-        queue.bytes = queue.bytes.saturating_sub(task.bytes);
+        queue.written(task.bytes);
     } else {
-        for entry in task.quiet.into_iter().rev() {
-            queue.quiet.push_front(entry);
-        }
-        for entry in task.notable.into_iter().rev() {
-            queue.notable.push_front(entry);
-        }
+        let dropped = queue.give_back(task.quiet, task.notable);
+        shared.dropped_quiet.fetch_add(dropped, Ordering::Relaxed);
     }
     let waiting = [queue.quiet.front(), queue.notable.front()];
     let lowest = waiting.into_iter().flatten().map(|(number, _)| *number).min();

@@ -1,6 +1,7 @@
 //! `millrace client`: the devices and programs that sign in.
 
 use super::Place;
+use super::hints::or_list;
 use super::local::{self, Appliance};
 use super::output::Output;
 use anyhow::Context as _;
@@ -65,7 +66,8 @@ pub(super) fn run(place: &Place, verb: ClientVerb) -> anyhow::Result<()> {
             ClientVerb::Add(args) => add(&appliance, args).await,
             ClientVerb::List { all, output } => list(&appliance, all, output).await,
             ClientVerb::Revoke { id } => {
-                appliance.api.revoke_client(&id).await.with_context(|| format!("revoke {id}"))?;
+                let revoked = appliance.api.revoke_client(&id).await;
+                or_list(revoked, &format!("revoke {id}"), "millrace client list")?;
                 writeln!(std::io::stdout(), "Revoked {id}.")?;
                 Ok(())
             }

@@ -1,6 +1,7 @@
 //! `millrace issues`: what is wrong now, and that somebody knows of it.
 
 use super::Place;
+use super::hints::or_list;
 use super::local::{self, Appliance};
 use super::output::{Output, json_line};
 use anyhow::Context as _;
@@ -38,7 +39,7 @@ pub(super) fn run(place: &Place, args: IssuesArgs) -> anyhow::Result<()> {
         Some(IssuesVerb::Acknowledge { key }) => {
             local::block_on(async {
                 let noted = appliance.api.acknowledge_issue(&key).await;
-                noted.with_context(|| format!("acknowledge {key}"))
+                or_list(noted, &format!("acknowledge {key}"), "millrace issues")
             })?;
             writeln!(std::io::stdout(), "Noted {key}.")?;
             Ok(())

@@ -4,7 +4,7 @@
 //! listens ([`Running`]) and a token that makes the holder `local`, who may do everything. So
 //! whoever may read the folder needs no password, and nobody else gets in.
 
-use super::{Place, check};
+use super::{Place, check, hints};
 use anyhow::{Context as _, bail};
 use millrace_client::{Client, Error};
 use millrace_contract::v1;
@@ -128,16 +128,15 @@ fn read(data: &Path, name: &str) -> anyhow::Result<String> {
 /// An answer about a topic; where it is not there, the failure says how to find it.
 pub(crate) fn about_topic<T>(
     answer: Result<T, Error>,
-    asking: impl FnOnce() -> String,
+    doing: &str,
+    topic: &str,
 ) -> anyhow::Result<T> {
-    match answer {
-        Err(Error::Refused { detail, .. }) if detail.code == v1::ErrorCode::NotFound => bail!(
-            "{}: {}; `millrace tag list` shows what there is",
-            asking(),
-            detail.message.trim_end_matches('.')
-        ),
-        answer => answer.with_context(asking),
+    if let Err(error) = &answer
+        && let Some(message) = hints::not_found(error)
+    {
+        bail!("{doing} {topic}: {}", hints::missing_topic(message, topic));
     }
+    answer.with_context(|| format!("{doing} {topic}"))
 }
 
 /// Runs one command's conversation to its end.
@@ -184,12 +183,20 @@ pub(crate) fn parse_retention(name: &str) -> anyhow::Result<Retention> {
 
 /// Splits `main/press-4/temperature` into workspace and path.
 pub(crate) fn split_topic(topic: &str) -> anyhow::Result<(&str, &str)> {
-    topic
+    let parts = topic
         .split_once('/')
         .filter(|(workspace, path)| !workspace.is_empty() && !path.is_empty())
         .with_context(|| {
             format!("'{topic}' is not WORKSPACE/PATH, such as main/press-4/temperature")
-        })
+        })?;
+    if let Some((before, _)) = topic.split_once(['+', '#']) {
+        let begin = hints::quoted(before.trim_end_matches('/'));
+        bail!(
+            "'{topic}' has a wildcard, and this takes one topic; `millrace tag list {begin}` lists \
+             those that begin so"
+        );
+    }
+    Ok(parts)
 }
 
 #[cfg(test)]
@@ -200,8 +207,11 @@ mod tests {
     fn splits_a_topic_at_its_workspace() {
         assert_eq!(split_topic("main/a/b").unwrap(), ("main", "a/b"));
         for bad in ["main", "main/", "/a"] {
-            assert!(split_topic(bad).is_err(), "{bad}");
+            let told = split_topic(bad).unwrap_err().to_string();
+            assert!(told.contains("is not WORKSPACE/PATH"), "{told}");
         }
+        let told = split_topic("main/press-4/+/flow").unwrap_err().to_string();
+        assert!(told.contains("`millrace tag list main/press-4`"), "{told}");
     }
 
     #[test]

@@ -8,9 +8,9 @@ mod runs;
 mod shown;
 mod trials;
 
-use super::Place;
 use super::local::{self, Appliance};
-use anyhow::Context as _;
+use super::{Place, hints};
+use anyhow::{Context as _, bail};
 use clap::Subcommand;
 use millrace_client::Error;
 use std::future::Future;
@@ -34,7 +34,8 @@ NAME is WORKSPACE/NAME, or NAME alone in the workspace main.";
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(super) enum PipelineVerb {
-    /// Lists the pipelines of a workspace and what each does.
+    /// Lists the pipelines of a workspace and what each has done since the appliance started, or
+    /// since it was deployed first after that; a new revision goes on counting.
     List(documents::ListArgs),
     /// Shows one pipeline: its revisions, what runs, how its runs go.
     Show(documents::ShowArgs),
@@ -118,19 +119,17 @@ async fn asked<T>(
     doing: &str,
     name: &str,
 ) -> anyhow::Result<T> {
-    match answer.await {
+    let answer = answer.await;
+    if let Err(error) = &answer
+        && let Some(message) = hints::not_found(error)
+    {
+        bail!("{doing} {name}: {}", hints::missing_of_pipeline(message, name));
+    }
+    match answer {
         Err(Error::Refused { detail, .. }) if !detail.faults.is_empty() => {
             let lines: String =
                 detail.faults.iter().map(|fault| format!("\n  {}", shown::fault(fault))).collect();
-            anyhow::bail!("{doing} {name}: the document has faults:{lines}")
-        }
-        Err(Error::Refused { detail, .. })
-            if detail.code == millrace_contract::v1::ErrorCode::NotFound =>
-        {
-            anyhow::bail!(
-                "{doing} {name}: {}; `millrace pipeline list` shows what there is",
-                detail.message.trim_end_matches('.')
-            )
+            bail!("{doing} {name}: the document has faults:{lines}")
         }
         answer => answer.with_context(|| format!("{doing} {name}")),
     }

@@ -91,7 +91,7 @@ async fn last(appliance: &Appliance, topics: &[String], output: Output) -> anyho
     for topic in topics {
         let (workspace, path) = local::split_topic(topic)?;
         let found = appliance.api.last(workspace, &[path]).await;
-        let found = local::about_topic(found, || format!("ask for {topic}"))?;
+        let found = local::about_topic(found, "ask for", topic)?;
         for value in found {
             if output.is_json() {
                 writeln!(out, "{}", serde_json::to_string(&value)?)?;
@@ -116,7 +116,6 @@ async fn last(appliance: &Appliance, topics: &[String], output: Output) -> anyho
 
 async fn raw(appliance: &Appliance, args: &RawArgs) -> anyhow::Result<()> {
     let (workspace, path) = local::split_topic(&args.topic)?;
-    let asking = || format!("ask for {}", args.topic);
     let query = millrace_client::RawQuery {
         path: path.to_owned(),
         from: args.from.clone(),
@@ -127,11 +126,14 @@ async fn raw(appliance: &Appliance, args: &RawArgs) -> anyhow::Result<()> {
     let format = if args.json { Format::Json } else { args.format };
     let incomplete = match format {
         Format::Csv => {
-            local::about_topic(appliance.api.raw_csv(workspace, &query, &mut out).await, asking)?
+            let answer = appliance.api.raw_csv(workspace, &query, &mut out).await;
+            local::about_topic(answer, "ask for", &args.topic)?
         }
         Format::Json => {
             let mut pages = appliance.api.raw(workspace, &query);
-            while let Some(samples) = local::about_topic(pages.next().await, asking)? {
+            while let Some(samples) =
+                local::about_topic(pages.next().await, "ask for", &args.topic)?
+            {
                 for sample in samples {
                     writeln!(out, "{}", serde_json::to_string(&sample)?)?;
                 }
@@ -146,7 +148,7 @@ async fn raw(appliance: &Appliance, args: &RawArgs) -> anyhow::Result<()> {
 async fn range(appliance: &Appliance, args: &RangeArgs) -> anyhow::Result<()> {
     let (workspace, path) = local::split_topic(&args.topic)?;
     let answer = appliance.api.range(workspace, path, &args.from, &args.to, args.points).await;
-    let answer = local::about_topic(answer, || format!("ask for {}", args.topic))?;
+    let answer = local::about_topic(answer, "ask for", &args.topic)?;
     let mut out = std::io::stdout().lock();
     if args.json || args.format == Format::Json {
         for bucket in &answer.buckets {

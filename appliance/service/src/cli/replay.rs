@@ -5,7 +5,9 @@
 //! client's rate limit. Every value is answered for: stored, or refused with the row.
 
 use super::Place;
+use super::hints::quoted;
 use super::local::{self, Appliance};
+use super::output::counted;
 use crate::publisher::{Answer, Answers, Device, Publisher};
 use crate::recording::{self, Reading, Row, Survey, Zone};
 use anyhow::{Context as _, bail};
@@ -84,11 +86,11 @@ pub(super) fn run(place: &Place, args: &ReplayArgs) -> anyhow::Result<()> {
     let mut err = std::io::stderr();
     writeln!(
         err,
-        "{}: {} rows, {} values of {} topics, {} to {}{}",
+        "{}: {}, {} of {}, {} to {}{}",
         args.file.display(),
-        survey.rows,
-        survey.values,
-        survey.columns.len(),
+        counted(survey.rows, "row"),
+        counted(survey.values, "value"),
+        counted(survey.columns.len(), "topic"),
         survey.first.to_rfc3339(),
         survey.last.to_rfc3339(),
         if args.zone.is_none() { " (times without zone read as UTC)" } else { "" },
@@ -124,6 +126,12 @@ async fn redelivered(appliance: &Appliance, id: &str) -> anyhow::Result<u64> {
 
 impl ReplayArgs {
     fn reading(&self) -> anyhow::Result<Reading> {
+        if self.path.contains(['+', '#']) {
+            bail!(
+                "--path takes the beginning of the topics, without `+` and `#`: with --path plant/pump \
+                 the column Pressure becomes plant/pump/Pressure"
+            );
+        }
         if !(self.speed.is_finite() && self.speed > 0.0) {
             bail!("--speed takes a number above 0");
         }
@@ -147,36 +155,47 @@ impl ReplayArgs {
         }
         for column in &survey.columns {
             let path = format!("{}/{column}", self.path);
-            let class = self.class_of(appliance, &path).await?;
+            let (class, is_new) = self.class_of(appliance, &path).await?;
             let Some(age) = class.age_nanos() else { continue };
             if now.nanos_since(survey.first) > age {
+                let topic = format!("{}/{path}", self.workspace);
+                let keep = match is_new {
+                    true => "Give --retention keep".to_owned(),
+                    false => {
+                        let quoted = quoted(&topic);
+                        format!("Run `millrace tag set {quoted} --retention keep` before")
+                    }
+                };
                 bail!(
-                    "the recording begins at {}, and {}/{path} keeps only {} of history. Give \
-                     --retention keep (for new topics), run `millrace tag set {}/{path} \
-                     --retention keep`, or give --shift-to-now to move the recording to the present",
+                    "the recording begins at {}, and {topic} keeps only {} of history. {keep}, or \
+                     give --shift-to-now to move the recording to the present",
                     survey.first.to_rfc3339(),
-                    self.workspace,
                     class.name(),
-                    self.workspace,
                 );
             }
         }
         Ok(0)
     }
 
-    async fn class_of(&self, appliance: &Appliance, path: &str) -> anyhow::Result<Retention> {
+    /// How long a topic's history is kept, and whether the replay will create it.
+    async fn class_of(
+        &self,
+        appliance: &Appliance,
+        path: &str,
+    ) -> anyhow::Result<(Retention, bool)> {
         if let Some(tag) = appliance.tag(&self.workspace, path).await? {
-            return Ok(local::retention(tag.retention));
+            return Ok((local::retention(tag.retention), false));
         }
         let named = match (&self.retention, &self.client) {
             (Some(name), _) => Some(local::parse_retention(name)?),
             (None, Some(id)) => appliance.client_retention(id).await?,
             (None, None) => None,
         };
-        match named {
-            Some(class) => Ok(class),
-            None => appliance.default_retention().await,
-        }
+        let class = match named {
+            Some(class) => class,
+            None => appliance.default_retention().await?,
+        };
+        Ok((class, true))
     }
 
     /// The device to publish as, and whether it was made for this replay.
@@ -297,9 +316,9 @@ impl Outcome {
     fn report(&self, survey: &Survey, redelivered: u64) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         let stored = self.stored.saturating_sub(redelivered);
-        writeln!(out, "{stored} of {} values stored.", survey.values)?;
+        writeln!(out, "{stored} of {} stored.", counted(survey.values, "value"))?;
         if redelivered > 0 {
-            writeln!(out, "{redelivered} were in history already, with the same time and value.")?;
+            writeln!(out, "In history already, with the same time and value: {redelivered}.")?;
         }
         if self.refused.is_empty() {
             return Ok(());
@@ -311,8 +330,8 @@ impl Outcome {
             writeln!(out, "  refused {count}: {reason}")?;
         }
         bail!(
-            "{} values were refused; correct what the reasons name and replay again",
-            self.refused.values().sum::<u64>()
+            "refused: {}; correct what the reasons name and replay again",
+            counted(self.refused.values().sum::<u64>(), "value")
         )
     }
 }

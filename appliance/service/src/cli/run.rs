@@ -99,7 +99,8 @@ fn announce(appliance: &Appliance) -> anyhow::Result<()> {
     if let Some(code) = appliance.claim_code() {
         writeln!(
             out,
-            "  claim  {code}  (makes you the first admin, at the HTTP address; valid for an hour)"
+            "  claim  {code}  (makes you the first admin: `millrace claim {code} NAME`, or at the HTTP \
+             address; valid for an hour)"
         )?;
     }
     out.flush()?;

@@ -4,16 +4,15 @@
 //! machine could read it, and is never printed.
 
 use super::Place;
+use super::hints::or_list;
 use super::local::{self, Appliance};
 use super::output::{Output, json_line};
+use super::typed;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use millrace_contract::v1;
-use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
-
-/// Most bytes that are read as a secret.
-const VALUE_BYTES_MAX: u64 = 16 * 1024;
 
 /// What to do with secrets.
 #[derive(Debug, Subcommand)]
@@ -85,10 +84,11 @@ pub(super) fn run(place: &Place, verb: SecretVerb) -> anyhow::Result<()> {
                 Some(file) => {
                     let name = || format!("read {}", file.display());
                     let opened = std::fs::File::open(file).with_context(name)?;
-                    read(opened).with_context(name)?
+                    typed::read(opened).with_context(name)?
                 }
-                None => ask()?,
+                None => typed::secret("Value (it is not shown; end with Enter): ")?,
             };
+            let value = checked(value)?;
             let (workspace, name) = args.name.split();
             let new = v1::NewSecret { value };
             let set = async { Ok(appliance.api.set_secret(workspace, name, &new).await?) };
@@ -110,53 +110,21 @@ pub(super) fn run(place: &Place, verb: SecretVerb) -> anyhow::Result<()> {
         }
         SecretVerb::Remove(args) => {
             let (workspace, name) = args.split();
-            let remove = async { Ok(appliance.api.remove_secret(workspace, name).await?) };
-            local::block_on(remove).with_context(|| format!("remove the secret {}", args.name))?;
+            let remove = async { Ok(appliance.api.remove_secret(workspace, name).await) };
+            let removed = local::block_on(remove)?;
+            or_list(removed, &format!("remove the secret {}", args.name), "millrace secret list")?;
             writeln!(std::io::stdout(), "Removed {}.", args.name)?;
             Ok(())
         }
     }
 }
 
-/// Asks on a terminal, or reads a pipe to its end.
-fn ask() -> anyhow::Result<String> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        return read(stdin.lock()).context("read the value from standard input");
-    }
-    let mut err = std::io::stderr();
-    write!(err, "Value (it is shown as you type; end with Enter): ")?;
-    err.flush()?;
-    let mut line = String::new();
-    stdin.read_line(&mut line).context("read the value")?;
-    check(without_line_break(line))
-}
-
-fn read(from: impl std::io::Read) -> anyhow::Result<String> {
-    let mut text = String::new();
-    from.take(VALUE_BYTES_MAX + 2).read_to_string(&mut text)?;
-    check(without_line_break(text))
-}
-
-/// What `echo` and editors add is not part of a secret.
-fn without_line_break(mut text: String) -> String {
-    if text.ends_with('\n') {
-        text.pop();
-        if text.ends_with('\r') {
-            text.pop();
-        }
-    }
-    text
-}
-
-fn check(value: String) -> anyhow::Result<String> {
+/// A value that can be set.
+fn checked(value: String) -> anyhow::Result<String> {
     if value.is_empty() {
         bail!(
             "the value is empty; pipe it in, such as `printf %s \"$TOKEN\" | millrace secret set NAME`"
         );
-    }
-    if value.len() as u64 > VALUE_BYTES_MAX {
-        bail!("the value is longer than {VALUE_BYTES_MAX} bytes");
     }
     Ok(value)
 }
@@ -191,8 +159,9 @@ pub(super) fn run_variable(place: &Place, verb: VariableVerb) -> anyhow::Result<
                 Ok(())
             }
             VariableVerb::Set { name: args, value } => {
-                let value = serde_json::from_str(&value)
-                    .context("the value is no JSON; a text needs quotes: '\"text\"'")?;
+                let Ok(value) = serde_json::from_str(&value) else {
+                    bail!("the value is no JSON; a text needs quotes: '\"text\"'");
+                };
                 let (workspace, name) = args.split();
                 let new = v1::NewVariable { value };
                 let set = appliance.api.set_variable(workspace, name, &new).await;
@@ -202,8 +171,16 @@ pub(super) fn run_variable(place: &Place, verb: VariableVerb) -> anyhow::Result<
             }
             VariableVerb::Remove(args) => {
                 let (workspace, name) = args.split();
+                let doing = format!("remove the variable {}", args.name);
+                // Removing what is not there is no fault of the API's; here it is a misspelt name.
+                if appliance.api.variable(workspace, name).await.context(doing.clone())?.is_none() {
+                    bail!(
+                        "there is no variable {}; `millrace variable list` shows them",
+                        args.name
+                    );
+                }
                 let removed = appliance.api.remove_variable(workspace, name).await;
-                removed.with_context(|| format!("remove the variable {}", args.name))?;
+                removed.context(doing)?;
                 writeln!(std::io::stdout(), "Removed {}.", args.name)?;
                 Ok(())
             }
@@ -216,13 +193,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_break_at_the_end_is_no_part_of_a_secret() {
-        let value = |text: &str| read(text.as_bytes()).unwrap();
-        assert_eq!(value("hunter2\n"), "hunter2");
-        assert_eq!(value("hunter2\r\n"), "hunter2");
-        assert_eq!(value("two\nlines\n\n"), "two\nlines\n");
-        assert!(read("\n".as_bytes()).unwrap_err().to_string().contains("empty"));
-        let long = "x".repeat(20_000);
-        assert!(read(long.as_bytes()).unwrap_err().to_string().contains("longer"));
+    fn an_empty_value_is_refused_with_a_way_that_works() {
+        assert_eq!(checked("x".into()).unwrap(), "x");
+        assert!(checked(String::new()).unwrap_err().to_string().contains("is empty; pipe it in"));
     }
 }

@@ -1,5 +1,6 @@
 //! One line of rates that refreshes on a terminal; elsewhere a line every ten seconds.
 
+use super::output::counted;
 use crate::wiring::{Appliance, Rates};
 use indicatif::{ProgressBar, ProgressStyle};
 use millrace_supervisor::{Shutdown, spawn};
@@ -68,14 +69,13 @@ impl StatusLine {
 fn describe(before: &Rates, now: &Rates, period: Duration) -> String {
     let rate = |new: u64, old: u64| new.saturating_sub(old) as f64 / period.as_secs_f64();
     format!(
-        "{:.0} values/s stored  {:.0} refused/s  {:.0} commits/s  {} devices  {} topics  {} issues  \
-         {} stored in all",
+        "{:.0} values/s stored  {:.0} refused/s  {:.0} commits/s  {}  {}  {}  {} stored in all",
         rate(now.stored, before.stored),
         rate(now.refused, before.refused),
         rate(now.commits, before.commits),
-        now.connections,
-        now.tags,
-        now.issues,
+        counted(now.connections, "device"),
+        counted(now.tags, "topic"),
+        counted(now.issues, "issue"),
         now.stored,
     )
 }

@@ -64,7 +64,7 @@ async fn list(
     let mut out = std::io::stdout().lock();
     loop {
         let page = appliance.api.tags(workspace, prefix, search, after.as_deref()).await;
-        let page = local::about_topic(page, || format!("list {topic}"))?;
+        let page = local::about_topic(page, "list", topic)?;
         for tag in page.items {
             if output.is_json() {
                 writeln!(out, "{}", serde_json::to_string(&tag)?)?;
@@ -96,7 +96,7 @@ async fn set(appliance: &Appliance, args: SetArgs) -> anyhow::Result<()> {
         schema: None,
     };
     let changed = appliance.api.update_tag(workspace, path, &change).await;
-    local::about_topic(changed, || format!("change {}", args.topic))?;
+    local::about_topic(changed, "change", &args.topic)?;
     writeln!(std::io::stdout(), "Changed {}.", args.topic)?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `millrace verify`: reads every file of a stopped appliance and checks its checksums.
 
+use super::output::counted;
 use super::{Place, check};
 use crate::wiring;
 use anyhow::{Context as _, bail};
@@ -21,7 +22,7 @@ pub(super) fn run(place: &Place) -> anyhow::Result<()> {
     // Holding the lock: files that an appliance writes meanwhile would look damaged.
     let _folder = wiring::claim_folder(&data).context("verify needs a stopped appliance")?;
     let mut out = std::io::stdout().lock();
-    let mut faults = 0;
+    let mut faults = 0_u64;
     for wiring::Finding { part, summary, faults: found } in wiring::verify(&loaded.config)? {
         writeln!(out, "{part}: {summary}")?;
         for fault in found {
@@ -30,7 +31,10 @@ pub(super) fn run(place: &Place) -> anyhow::Result<()> {
         }
     }
     if faults > 0 {
-        bail!("{faults} faults found; the appliance starts all the same and sets them aside");
+        bail!(
+            "{} found; the appliance starts all the same and sets aside what is damaged",
+            counted(faults, "fault")
+        );
     }
     writeln!(out, "All files are good.")?;
     Ok(())

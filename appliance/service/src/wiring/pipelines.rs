@@ -17,7 +17,9 @@ mod sources;
 mod store;
 
 pub(super) use measures::measures;
-pub(super) use missing::{faults as missing_secrets, look as look_for_secrets};
+pub(super) use missing::{
+    faults as missing_secrets, look as look_for_secrets, unreadable as unreadable_secrets,
+};
 pub(super) use not_started::changed as deployment_changed;
 pub(super) use secret_key::load_or_make;
 pub(super) use services::search;

@@ -1,6 +1,7 @@
 //! Checks the files of a stopped appliance without changing them.
 
 use super::open::journal_config;
+use crate::cli::output::counted;
 use crate::config::Config;
 use anyhow::Context as _;
 use millrace_journal::{Disk, Journal, RealDisk};
@@ -25,14 +26,20 @@ pub(crate) fn verify(config: &Config) -> anyhow::Result<Vec<Finding>> {
     Ok(vec![
         Finding {
             part: "journal",
-            summary: format!("{} segments, {} records", journal.segments, journal.records),
+            summary: format!(
+                "{}, {}",
+                counted(journal.segments, "segment"),
+                counted(journal.records, "record")
+            ),
             faults: journal.issues,
         },
         Finding {
             part: "history",
             summary: format!(
-                "{} parts, {} samples, {} bytes",
-                history.parts, history.rows, history.bytes
+                "{}, {}, {}",
+                counted(history.parts, "part"),
+                counted(history.rows, "sample"),
+                counted(history.bytes, "byte")
             ),
             faults: history
                 .damaged

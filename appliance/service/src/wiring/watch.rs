@@ -3,6 +3,8 @@
 //!
 //! **Invariants**: a look costs microseconds, once a second; what cannot be asked raises nothing.
 
+mod usages;
+
 use super::sizing::{Load, PlanWatch};
 use super::state::Shared;
 use anyhow::Context as _;
@@ -16,6 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::task::JoinHandle;
+use usages::Figures;
 
 /// Time between two looks.
 const LOOK: Duration = Duration::from_secs(1);
@@ -96,63 +99,20 @@ fn connections(shared: &Shared) -> Vec<Connection> {
 fn usages(shared: &Shared) -> Vec<Usage> {
     let config = &shared.loaded.config;
     let journal = shared.journal.stats();
-    let live = journal.segments_live as u64 * config.journal.segment_mib;
-    let connected = shared.broker.get().map_or(0, |broker| broker.stats().connected);
     let engine = shared.engine.stats();
-    // The pipeline that is nearest to its own share stands for all.
-    let parked_most = shared.engine.parked_most();
-    let share = Usage {
-        name: "pipelines.parked_share_percent",
-        what: match &parked_most {
-            Some(most) => format!(
-                "hundredths of its share of waiting runs, by the pipeline `{}`",
-                most.pipeline
-            )
-            .into(),
-            None => "waiting runs of one pipeline".into(),
-        },
-        used: parked_most.map_or(0, |most| most.percent),
-        limit: 100,
+    let most = shared.engine.parked_most();
+    let figures = Figures {
+        clients: shared.broker.get().map_or(0, |broker| broker.stats().connected),
+        tags: shared.namespace.tag_count().into(),
+        journal_mib: journal.segments_live as u64 * config.journal.segment_mib,
+        queue_bytes: engine.queue_bytes as u64,
+        parked: engine.parked as u64,
+        parked_bytes: engine.parked_bytes as u64,
+        parked_most: most.map(|most| (most.pipeline.to_string(), most.percent)),
+        state_bytes: engine.state_bytes as u64,
+        history_bytes: shared.run_history.stats().file_bytes,
     };
-    vec![
-        Usage {
-            name: "broker.clients_max",
-            what: "MQTT clients".into(),
-            used: connected,
-            limit: config.broker.clients_max.into(),
-        },
-        Usage {
-            name: "admission.tags_max",
-            what: "topics".into(),
-            used: shared.namespace.tag_count().into(),
-            limit: config.admission.tags_max.into(),
-        },
-        Usage {
-            name: "journal.bytes_max_mib",
-            what: "MiB of the journal that a reader still needs".into(),
-            used: live,
-            limit: config.journal.bytes_max_mib,
-        },
-        Usage {
-            name: "pipelines.queue_mib_max",
-            what: "bytes of runs that wait".into(),
-            used: engine.queue_bytes as u64,
-            limit: config.pipelines.queue_mib_max << 20,
-        },
-        Usage {
-            name: "pipelines.parked_max",
-            what: "runs that wait for a time or an answer".into(),
-            used: engine.parked as u64,
-            limit: config.pipelines.parked_max.into(),
-        },
-        Usage {
-            name: "pipelines.parked_mib_max",
-            what: "bytes of runs that wait for a time or an answer".into(),
-            used: engine.parked_bytes as u64,
-            limit: config.pipelines.parked_mib_max << 20,
-        },
-        share,
-    ]
+    usages::usages(&figures, config)
 }
 
 /// What the sizing plan is compared with. What pipelines publish is the box's own, not the devices'.

@@ -24,6 +24,25 @@ pub struct Usage {
     pub used: u64,
     /// How much there may be.
     pub limit: u64,
+    /// What happens at the limit.
+    pub effect: Cow<'static, str>,
+    /// What to do.
+    pub remedy: Cow<'static, str>,
+}
+
+impl Usage {
+    /// How much is used of what a setting limits, where what is more is refused or dropped.
+    #[must_use]
+    pub fn of_setting(
+        name: &'static str,
+        what: impl Into<Cow<'static, str>>,
+        used: u64,
+        limit: u64,
+    ) -> Self {
+        let effect = "At the limit, what is more is refused or dropped, and counted.";
+        let remedy = format!("Use less of it, or raise `{name}` if the machine has room.");
+        Self { name, what: what.into(), used, limit, effect: effect.into(), remedy: remedy.into() }
+    }
 }
 
 type Usages = Box<dyn Fn() -> Vec<Usage> + Send>;
@@ -65,12 +84,8 @@ impl Watch for LimitNear {
                     key: key(),
                     severity: if is_reached { Severity::Warning } else { Severity::Notice },
                     what: format!("{}: {} of {} in use.", usage.what, usage.used, usage.limit),
-                    effect: "At the limit, what is more is refused or dropped, and counted."
-                        .to_owned(),
-                    remedy: format!(
-                        "Use less of it, or raise `{}` if the machine has room.",
-                        usage.name
-                    ),
+                    effect: usage.effect.into_owned(),
+                    remedy: usage.remedy.into_owned(),
                 });
             } else if !is_over(&usage, 75) && self.raised.remove(usage.name) {
                 self.issues.clear(&key());
@@ -94,8 +109,8 @@ mod tests {
         let usages = move || {
             let (name, what) = ("connections_max", "MQTT connections");
             let used = *given.lock();
-            let unlimited = Usage { name: "other", what: "Other".into(), used: 9, limit: 0 };
-            vec![Usage { name, what: what.into(), used, limit: 5_000 }, unlimited]
+            let unlimited = Usage::of_setting("other", "Other", 9, 0);
+            vec![Usage::of_setting(name, what, used, 5_000), unlimited]
         };
         let mut watch = LimitNear::new(issues.clone(), Box::new(usages));
         let mut at = |count: u64| {

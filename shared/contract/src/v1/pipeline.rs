@@ -68,10 +68,14 @@ pub struct Deployment {
     pub note: String,
 }
 
-/// What a deployed pipeline does, counted since the start of the box or its deployment.
+/// What a deployed pipeline does, counted since the box started, or since the pipeline was deployed
+/// first after that; a new revision goes on counting.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Activity {
+    /// Since when what follows is counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
     /// Runs that wait in the queue now.
     pub queued: u64,
     /// Runs that execute now.

@@ -18,6 +18,12 @@ pub const RUNS_PER_S_MAX: f64 = 1_000_000.0;
 const COUNT_MAX: f64 = 10_000_000.0;
 /// A day between two values: slower is a report, not a load.
 const INTERVAL_MS_MAX: f64 = 86_400_000.0;
+/// A microsecond between two values of one topic: faster is no plant.
+pub const INTERVAL_MS_MIN: f64 = 0.001;
+/// One in eleven days: what comes less often is no load.
+pub const RATE_PER_S_MIN: f64 = 0.000_001;
+/// Least of anything else that may be a fraction: less counts as nothing, so say 0.
+pub const FRACTION_MIN: f64 = 0.000_001;
 const SCRIPT_MS_MAX: f64 = 60_000.0;
 const WAITING_MS_MAX: f64 = 3_600_000.0;
 const PAYLOAD_BYTES_MAX: f64 = 4_194_304.0;
@@ -27,8 +33,8 @@ const PUBLISHES_MAX: f64 = 1000.0;
 /// What a number has to be.
 #[derive(Clone, Copy)]
 enum Range {
-    /// More than nothing.
-    Above(f64),
+    /// From the first to the second.
+    Between(f64, f64),
     /// Nothing or more.
     From0(f64),
     /// Whole and at least one.
@@ -47,22 +53,26 @@ impl Checker {
     }
 
     fn number(&mut self, at: String, value: f64, range: Range) {
-        let (most, from_0, whole) = match range {
-            Range::Above(most) => (most, false, false),
-            Range::From0(most) => (most, true, false),
-            Range::Whole(most) => (most, false, true),
-            Range::WholeFrom0(most) => (most, true, true),
+        let (least, most, from_0, whole) = match range {
+            Range::Between(least, most) => (least, most, false, false),
+            Range::From0(most) => (FRACTION_MIN, most, true, false),
+            Range::Whole(most) => (1.0, most, false, true),
+            Range::WholeFrom0(most) => (1.0, most, true, true),
         };
+        let given = shown(value);
         if !value.is_finite() {
-            self.say(at, format!("{value} is not a number that can be computed with."));
+            self.say(at, format!("{given} is not a number that can be computed with."));
         } else if value < 0.0 {
-            self.say(at, format!("{value} is negative; give {}.", least(from_0, whole)));
+            self.say(at, format!("{given} is negative; give {}.", wanted(least, from_0)));
         } else if value == 0.0 && !from_0 {
-            self.say(at, format!("It is zero; give {}.", least(from_0, whole)));
+            self.say(at, format!("It is zero; give {}.", wanted(least, from_0)));
         } else if value > most {
-            self.say(at, format!("{value} is more than can be estimated ({most} at most)."));
+            self.say(at, format!("{given} is more than can be estimated ({most} at most)."));
         } else if whole && value.fract() != 0.0 {
-            self.say(at, format!("{value} is not a whole number."));
+            self.say(at, format!("{given} is not a whole number."));
+        } else if value != 0.0 && value < least {
+            let wanted = wanted(least, from_0);
+            self.say(at, format!("{given} is less than can be estimated; give {wanted}."));
         }
     }
 
@@ -80,13 +90,17 @@ impl Checker {
         self.name(format!("{at}.name"), &group.name);
         self.number(format!("{at}.count"), group.count, Range::Whole(COUNT_MAX));
         self.number(format!("{at}.tags"), group.tags, Range::Whole(COUNT_MAX));
-        self.number(format!("{at}.interval_ms"), group.interval_ms, Range::Above(INTERVAL_MS_MAX));
+        self.number(
+            format!("{at}.interval_ms"),
+            group.interval_ms,
+            Range::Between(INTERVAL_MS_MIN, INTERVAL_MS_MAX),
+        );
         self.number(format!("{at}.at_once"), group.at_once, Range::Whole(AT_ONCE_MAX));
         let at = format!("{at}.payload_bytes");
         match (group.payload.has_length(), group.payload_bytes) {
             (true, None) => self.say(at, "Say how many bytes a text or structured value has."),
             (false, Some(_)) => self.say(at, "A number or bool has no length; leave it out."),
-            (true, Some(bytes)) => self.number(at, bytes, Range::Above(PAYLOAD_BYTES_MAX)),
+            (true, Some(bytes)) => self.number(at, bytes, Range::Between(1.0, PAYLOAD_BYTES_MAX)),
             (false, None) => {}
         }
     }
@@ -94,7 +108,11 @@ impl Checker {
     fn pipelines(&mut self, at: &str, group: &PipelineGroup) {
         self.name(format!("{at}.name"), &group.name);
         self.number(format!("{at}.count"), group.count, Range::Whole(COUNT_MAX));
-        self.number(format!("{at}.runs_per_s"), group.runs_per_s, Range::Above(RUNS_PER_S_MAX));
+        self.number(
+            format!("{at}.runs_per_s"),
+            group.runs_per_s,
+            Range::Between(RATE_PER_S_MIN, RUNS_PER_S_MAX),
+        );
         self.number(format!("{at}.script_ms"), group.script_ms, Range::From0(SCRIPT_MS_MAX));
         self.number(format!("{at}.waiting_ms"), group.waiting_ms, Range::From0(WAITING_MS_MAX));
         self.number(format!("{at}.publishes"), group.publishes, Range::WholeFrom0(PUBLISHES_MAX));
@@ -104,30 +122,46 @@ impl Checker {
         self.name(format!("{at}.name"), &group.name);
         self.number(format!("{at}.count"), group.count, Range::Whole(COUNT_MAX));
         let values = group.values_per_s;
-        self.number(format!("{at}.values_per_s"), values, Range::Above(VALUES_PER_S_MAX));
+        self.number(
+            format!("{at}.values_per_s"),
+            values,
+            Range::Between(RATE_PER_S_MIN, VALUES_PER_S_MAX),
+        );
     }
 
     fn opcua(&mut self, at: &str, group: &OpcUaGroup) {
         self.name(format!("{at}.name"), &group.name);
         self.number(format!("{at}.items"), group.items, Range::Whole(COUNT_MAX));
-        self.number(format!("{at}.interval_ms"), group.interval_ms, Range::Above(INTERVAL_MS_MAX));
+        self.number(
+            format!("{at}.interval_ms"),
+            group.interval_ms,
+            Range::Between(INTERVAL_MS_MIN, INTERVAL_MS_MAX),
+        );
     }
 
     fn routes(&mut self, at: &str, group: &RouteGroup) {
         self.name(format!("{at}.name"), &group.name);
         self.number(format!("{at}.count"), group.count, Range::Whole(COUNT_MAX));
         let values = group.values_per_s;
-        self.number(format!("{at}.values_per_s"), values, Range::Above(VALUES_PER_S_MAX));
+        self.number(
+            format!("{at}.values_per_s"),
+            values,
+            Range::Between(RATE_PER_S_MIN, VALUES_PER_S_MAX),
+        );
     }
 
     fn machine(&mut self, machine: &Machine) {
         self.name("machine.name".to_owned(), &machine.name);
         self.number("machine.cores".to_owned(), machine.cores, Range::Whole(4096.0));
         let memory = machine.memory_gb;
-        self.number("machine.memory_gb".to_owned(), memory, Range::Above(1_000_000.0));
-        self.number("machine.disk_gb".to_owned(), machine.disk_gb, Range::Above(100_000_000.0));
+        self.number("machine.memory_gb".to_owned(), memory, Range::Between(0.001, 1_000_000.0));
+        self.number(
+            "machine.disk_gb".to_owned(),
+            machine.disk_gb,
+            Range::Between(0.001, 100_000_000.0),
+        );
         if let Some(iops) = machine.iops {
-            self.number("machine.iops".to_owned(), iops, Range::Above(1e9));
+            self.number("machine.iops".to_owned(), iops, Range::Between(1.0, 1e9));
         }
     }
 
@@ -161,12 +195,14 @@ impl Checker {
     }
 }
 
-fn least(from_0: bool, whole: bool) -> &'static str {
-    match (from_0, whole) {
-        (true, _) => "zero or more",
-        (false, true) => "at least 1",
-        (false, false) => "more than zero",
-    }
+fn wanted(least: f64, from_0: bool) -> String {
+    if from_0 { format!("0, or {least} or more") } else { format!("at least {least}") }
+}
+
+/// A number in a few characters, however large or small it is.
+fn shown(value: f64) -> String {
+    let is_plain = value == 0.0 || (1e-7..1e16).contains(&value.abs()) || !value.is_finite();
+    if is_plain { value.to_string() } else { format!("{value:e}") }
 }
 
 fn deliveries(plan: &Plan) -> f64 {

@@ -26,7 +26,7 @@ fn refuses_numbers_that_cannot_be() {
     refused(|plan| plan.devices[0].tags = f64::NAN, "devices[0].tags", "not a number");
     refused(|plan| plan.pipelines[0].runs_per_s = 0.0, "pipelines[0].runs_per_s", "It is zero");
     refused(|plan| plan.pipelines[0].runs_per_s = -0.1, "pipelines[0].runs_per_s", "negative");
-    refused(|plan| plan.pipelines[0].script_ms = -1.0, "pipelines[0].script_ms", "zero or more");
+    refused(|plan| plan.pipelines[0].script_ms = -1.0, "pipelines[0].script_ms", "give 0, or");
     refused(|plan| plan.pipelines[1].waiting_ms = 1e9, "pipelines[1].waiting_ms", "at most");
     refused(|plan| plan.machine.as_mut().unwrap().cores = 0.0, "machine.cores", "It is zero");
     refused(
@@ -37,6 +37,33 @@ fn refuses_numbers_that_cannot_be() {
         "settings.\"x\"",
         "not a number",
     );
+}
+
+#[test]
+fn refuses_numbers_that_are_as_good_as_nothing_or_everything_and_says_so_in_few_digits() {
+    let told = |change: fn(&mut Plan)| {
+        let mut plan = Plan::example();
+        change(&mut plan);
+        let problems = plan.check();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        problems[0].sentence.clone()
+    };
+    assert_eq!(
+        told(|plan| plan.devices[0].interval_ms = 1e-300),
+        "1e-300 is less than can be estimated; give at least 0.001."
+    );
+    assert_eq!(
+        told(|plan| plan.pipelines[0].script_ms = 5e-324),
+        "5e-324 is less than can be estimated; give 0, or 0.000001 or more."
+    );
+    let most = told(|plan| plan.pipelines[0].runs_per_s = f64::MAX);
+    assert!(most.len() < 100 && most.contains("e308 is more than"), "{most}");
+    let negative = told(|plan| plan.machine.as_mut().unwrap().memory_gb = -1e300);
+    assert!(negative.len() < 100 && negative.starts_with("-1e300 is negative"), "{negative}");
+    let mut plan = Plan::example();
+    plan.pipelines[0].runs_per_s = super::RATE_PER_S_MIN;
+    plan.pipelines[0].script_ms = super::FRACTION_MIN;
+    assert_eq!(plan.check(), [], "the limits themselves can be computed with");
 }
 
 #[test]

@@ -45,11 +45,14 @@ pub(super) fn write(sheets: &[Sheet]) -> Vec<u8> {
     zip.finish()
 }
 
-/// Text as XML wants it; characters that XML cannot hold are left out.
+/// Text as XML wants it; characters that XML cannot hold are left out. A spreadsheet reads `_x0041_`
+/// as the character of that number (ECMA-376, ST_Xstring), so an underline that begins such a text is
+/// written as the number of an underline.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
+            '_' if names_a_character(text.get(at..).unwrap_or_default()) => out.push_str("_x005F_"),
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -60,6 +63,16 @@ fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether a text begins with what a spreadsheet takes for the number of a character.
+fn names_a_character(text: &str) -> bool {
+    match text.as_bytes() {
+        [b'_', b'x', a, b, c, d, b'_', ..] => {
+            [a, b, c, d].iter().all(|digit| digit.is_ascii_hexdigit())
+        }
+        _ => false,
+    }
 }
 
 /// The letters of a column, from 0: A, B, ..., Z, AA.
@@ -204,5 +217,11 @@ mod tests {
     #[test]
     fn text_cannot_leave_its_cell() {
         assert_eq!(escaped("<a b=\"c\">&\u{0}"), "&lt;a b=&quot;c&quot;&gt;&amp;");
+        // A spreadsheet would show the first as `A`, and the second as `A` behind a text.
+        assert_eq!(escaped("_x0041_"), "_x005F_x0041_");
+        assert_eq!(escaped("line_x00e4_x0041_"), "line_x005F_x00e4_x005F_x0041_");
+        for plain in ["_x004_", "_xzzzz_", "_x0041", "a_b", "__", "_X0041_"] {
+            assert_eq!(escaped(plain), plain);
+        }
     }
 }

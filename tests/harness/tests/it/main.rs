@@ -27,3 +27,5 @@ mod refusal;
 mod sizing;
 #[cfg(test)]
 mod story;
+#[cfg(test)]
+mod words;

@@ -248,6 +248,7 @@ fn a_run_that_waits_is_listed_opened_and_canceled_also_after_a_kill() -> anyhow:
     appliance.start_again()?;
     let again = wait::until("both to wait again", || both_wait(&appliance))?;
     assert_eq!(again[0]["waiting"]["until"], waiting["until"]);
+    assert_eq!(again[0]["waiting"]["since"], waiting["since"], "it has waited since then");
     // One is canceled, the other loses its pipeline: both have an entry that says so
     let said = appliance.cli(&["pipeline", "cancel", "hold", &first])?;
     assert!(said.contains("was waiting"), "{said}");

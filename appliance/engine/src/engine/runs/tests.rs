@@ -107,6 +107,35 @@ fn a_pause_says_until_when() {
 }
 
 #[test]
+fn since_when_a_run_waits_stays_the_same_however_often_it_is_asked_and_through_a_restart() {
+    // Given runs that wait: for a time, and for the branch of a `try` around it
+    let mut config = Config::new(1);
+    config.carry_records_min = 1;
+    let mut plant = Plant::with(config);
+    let mut document = gated(&json!({}));
+    document["steps"]["before"] = json!({ "kind": "try" });
+    document["steps"]["gate"] = json!({ "kind": "wait", "fields": { "for_ms": 600_000 } });
+    document["wires"] = wires(&["start > before", "before:body > gate", "before:done > publish"]);
+    plant.deploy(1, document);
+    values(&mut plant, 1);
+    let since = |plant: &Plant| -> Vec<_> {
+        let run = plant.engine.open_runs(1, &ALL, None, 1).remove(0);
+        run.waits.iter().map(|wait| (wait.step.to_string(), wait.since)).collect()
+    };
+    let first = since(&plant);
+    assert_eq!(first.len(), 2, "{first:?}");
+    // When time passes and it is carried forward, then they say the same
+    plant.advance(Duration::from_secs(90));
+    plant.settle();
+    assert_eq!(since(&plant), first);
+    // And when the box has died, they still do
+    let mut plant = plant.crash();
+    plant.settle();
+    plant.advance(Duration::from_secs(5));
+    assert_eq!(since(&plant), first);
+}
+
+#[test]
 fn a_run_in_a_workers_hands_is_running() {
     let mut plant = Plant::new();
     let mut document = gated(&json!({}));

@@ -2,9 +2,12 @@
 //! says.
 
 use super::{asked, shown, split};
+use crate::cli::hints::quoted;
 use crate::cli::local::Appliance;
 use crate::cli::output::{Output, json_line};
+use anyhow::bail;
 use clap::Args;
+use millrace_client::Error;
 use millrace_contract::v1;
 use std::io::Write as _;
 
@@ -58,7 +61,14 @@ pub(super) async fn roll_back(appliance: &Appliance, args: &UndeployArgs) -> any
 
 pub(super) async fn remove(appliance: &Appliance, name: &str) -> anyhow::Result<()> {
     let (workspace, pipeline) = split(name);
-    asked(appliance.api.remove_pipeline(workspace, pipeline), "remove", name).await?;
+    let removed = appliance.api.remove_pipeline(workspace, pipeline).await;
+    if let Err(Error::Refused { detail, .. }) = &removed
+        && detail.code == v1::ErrorCode::Conflict
+    {
+        let (why, quoted) = (detail.message.trim_end_matches('.'), quoted(name));
+        bail!("remove {name}: {why}; `millrace pipeline undeploy {quoted}` stops it");
+    }
+    asked(async { removed }, "remove", name).await?;
     writeln!(std::io::stdout(), "Removed {name}.")?;
     Ok(())
 }

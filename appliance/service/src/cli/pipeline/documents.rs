@@ -2,6 +2,7 @@
 
 use super::offline::Bench;
 use super::{asked, deployment, shown, split};
+use crate::cli::hints::{is_file, missing_of_pipeline};
 use crate::cli::local::Appliance;
 use crate::cli::output::{Output, counted, json_line};
 use anyhow::{Context as _, bail};
@@ -83,7 +84,7 @@ pub(in crate::cli) struct ExportArgs {
 /// What to compare.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DiffArgs {
-    /// The pipeline.
+    /// The pipeline; or a file, which is compared with the pipeline of its name as --file is.
     name: String,
     /// The one before: a revision's number, latest or deployed.
     #[arg(long, default_value = "deployed")]
@@ -119,7 +120,8 @@ pub(super) async fn show(appliance: &Appliance, args: &ShowArgs) -> anyhow::Resu
     let (workspace, name) = split(&args.name);
     let pipeline = asked(appliance.api.pipeline(workspace, name), "show", &args.name).await?;
     let Some(pipeline) = pipeline else {
-        bail!("there is no pipeline {}; `millrace pipeline list` shows what there is", args.name);
+        let message = format!("there is no pipeline {}", args.name);
+        bail!("{}", missing_of_pipeline(&message, &args.name));
     };
     if args.output.is_json() {
         return json_line(&pipeline);
@@ -220,7 +222,7 @@ pub(super) async fn export(appliance: &Appliance, args: &ExportArgs) -> anyhow::
     let folder = args.to.as_deref().context("--all needs the folder --to")?;
     std::fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
     let all = asked(appliance.api.pipelines(workspace), "list pipelines of", workspace).await?;
-    let mut count = 0;
+    let mut count = 0_u64;
     for pipeline in all {
         // With `deployed`, those that do not run are left out.
         let runs = pipeline.deployment.as_ref().is_some_and(|row| row.revision.is_some());
@@ -232,16 +234,24 @@ pub(super) async fn export(appliance: &Appliance, args: &ExportArgs) -> anyhow::
         write(&folder.join(format!("{}.{EXTENSION}", pipeline.name)), &text)?;
         count += 1;
     }
-    writeln!(std::io::stderr(), "Wrote {count} files into {}.", folder.display())?;
+    let files = counted(count, "file");
+    writeln!(std::io::stderr(), "Wrote {files} into {}.", folder.display())?;
     Ok(())
 }
 
 pub(super) async fn diff(appliance: &Appliance, args: &DiffArgs) -> anyhow::Result<()> {
-    let (workspace, name) = split(&args.name);
-    let lines = match &args.file {
+    let (named, file) = match (&args.file, is_file(&args.name)) {
+        (None, true) => {
+            let document = document(&read(Path::new(&args.name))?);
+            (document.with_context(|| args.name.clone())?.name, Some(PathBuf::from(&args.name)))
+        }
+        (file, _) => (args.name.clone(), file.clone()),
+    };
+    let (workspace, name) = split(&named);
+    let lines = match &file {
         None => {
             let diff = appliance.api.diff_pipeline(workspace, name, &args.from, &args.to);
-            let diff = asked(diff, "compare", &args.name).await?;
+            let diff = asked(diff, "compare", &named).await?;
             if args.output.is_json() {
                 return json_line(&diff);
             }
@@ -249,7 +259,7 @@ pub(super) async fn diff(appliance: &Appliance, args: &DiffArgs) -> anyhow::Resu
         }
         Some(file) => {
             let export = appliance.api.export_pipeline(workspace, name, &args.from);
-            let before = document(&asked(export, "compare", &args.name).await?)?;
+            let before = document(&asked(export, "compare", &named).await?)?;
             let after = document(&read(file)?).with_context(|| file.display().to_string())?;
             let transaction = millrace_flow::diff(&before, &after);
             if args.output.is_json() {

@@ -1,11 +1,12 @@
 //! Runs: list them, look into one, start one, cancel some.
 
 use super::{asked, shown, split};
+use crate::cli::hints::quoted;
 use crate::cli::local::Appliance;
 use crate::cli::output::{Output, json_line};
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
-use millrace_client::RunsQuery;
+use millrace_client::{Error, RunsQuery};
 use millrace_contract::v1;
 use std::io::Write as _;
 use std::time::Duration;
@@ -24,8 +25,8 @@ pub(in crate::cli) struct RunsArgs {
     /// A run's id: shows this one with each step's input, output, time and fault, as far as the
     /// pipeline keeps them.
     run: Option<String>,
-    /// Only runs with this status: queued, running, waiting, ok, failed, stopped (canceled) or
-    /// skipped; several with commas between.
+    /// Only runs with this status: queued, running, waiting, ok, failed, stopped or skipped; several
+    /// with commas between. What was canceled has stopped, and `canceled` is taken for it.
     #[arg(long)]
     status: Option<String>,
     /// Begun from here: RFC 3339, a date, an epoch number, or back from now: -1h, -15m, -7d.
@@ -82,10 +83,10 @@ pub(super) async fn runs(appliance: &Appliance, args: &RunsArgs) -> anyhow::Resu
     if let Some(run) = &args.run {
         let found = asked(appliance.api.run(workspace, name, run), "show a run of", &args.name);
         let Some(detail) = found.await? else {
+            let name = quoted(&args.name);
             bail!(
                 "there is no run {run} of {}, or it is not kept any more; `millrace pipeline runs \
-                 {}` shows what there is",
-                args.name,
+                 {name}` lists its runs",
                 args.name
             );
         };
@@ -135,11 +136,18 @@ pub(super) async fn trigger(appliance: &Appliance, args: &TriggerArgs) -> anyhow
         }
         None => {
             let input = args.input.as_deref().map(serde_json::from_str).transpose();
-            let input = input.context("--input takes a JSON object, such as '{\"value\": 1}'")?;
+            let Ok(input) = input else {
+                bail!("--input takes a JSON object, such as '{{\"value\": 1}}'");
+            };
             let wait_ms = (!args.no_wait).then_some(WAIT_MS.min(args.wait.saturating_mul(1_000)));
             let run = v1::NewRun { trigger: args.trigger.clone(), input, wait_ms };
-            asked(appliance.api.trigger_pipeline(workspace, name, &run), "trigger", &args.name)
-                .await?
+            let started = appliance.api.trigger_pipeline(workspace, name, &run).await;
+            let next = started.as_ref().err().and_then(|error| next_to_trigger(error, args));
+            let started = asked(async { started }, "trigger", &args.name).await;
+            match next {
+                Some(next) => started.map_err(|error| anyhow::anyhow!("{error:#}; {next}"))?,
+                None => started?,
+            }
         }
     };
     if args.no_wait {
@@ -157,6 +165,24 @@ pub(super) async fn trigger(appliance: &Appliance, args: &TriggerArgs) -> anyhow
     match detail.run.status {
         v1::RunStatus::Ok => Ok(()),
         status => bail!("the run {} ended as {}", started.id, status.name()),
+    }
+}
+
+/// What to do about a run that cannot be started.
+fn next_to_trigger(error: &Error, args: &TriggerArgs) -> Option<String> {
+    let Error::Refused { detail, .. } = error else { return None };
+    let name = quoted(&args.name);
+    match (detail.code, detail.field.as_deref()) {
+        (v1::ErrorCode::Conflict, None) if detail.message.contains("deploy") => {
+            Some(format!("`millrace pipeline deploy {name}` lets it run"))
+        }
+        (v1::ErrorCode::Invalid, Some("trigger")) if detail.message.contains("nobody") => {
+            Some(format!("`millrace pipeline test {name}` runs its test cases"))
+        }
+        (v1::ErrorCode::Invalid, Some("trigger")) => {
+            Some(format!("name one with --trigger; `millrace pipeline show {name}` lists them"))
+        }
+        _ => None,
     }
 }
 
@@ -180,7 +206,7 @@ async fn wait(
         "the run {run} goes on, but {} s are over; `millrace pipeline runs {} {run}` shows how it \
          ends",
         args.wait,
-        args.name
+        quoted(&args.name)
     )
 }
 

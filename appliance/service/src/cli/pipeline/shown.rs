@@ -2,6 +2,7 @@
 //!
 //! **Invariants**: a line says one thing; times of steps have one unit, milliseconds.
 
+use crate::cli::output::counted;
 use millrace_contract::v1;
 use std::fmt::Write as _;
 
@@ -43,7 +44,10 @@ pub(super) fn line(pipeline: &v1::Pipeline) -> String {
 }
 
 fn counts(activity: &v1::Activity) -> String {
-    let mut text = format!("{} runs", activity.ended);
+    let mut text = counted(activity.ended, "run");
+    if let Some(since) = &activity.since {
+        text.push_str(&format!(" ended since {}", seconds(since)));
+    }
     let mut part = |count: u64, what: &str| {
         if count > 0 {
             text.push_str(&format!(", {count} {what}"));
@@ -56,11 +60,24 @@ fn counts(activity: &v1::Activity) -> String {
     part(activity.skipped, "skipped");
     part(activity.shed, "shed");
     part(activity.late, "late");
-    part(activity.script_kills, "scripts stopped at a limit");
+    if activity.script_kills > 0 {
+        text.push_str(&format!(
+            ", {} stopped at a limit",
+            counted(activity.script_kills, "script")
+        ));
+    }
     if activity.quarantined {
         text.push_str(", QUARANTINED");
     }
     text
+}
+
+/// A time without its fraction of a second: nobody reads when counting began to the nanosecond.
+fn seconds(time: &str) -> String {
+    match time.split_once('.') {
+        Some((whole, _)) => format!("{whole}Z"),
+        None => time.to_owned(),
+    }
 }
 
 /// A pipeline with its revisions.
@@ -96,7 +113,7 @@ pub(super) fn whole(pipeline: &v1::Pipeline, revisions: &[v1::Revision]) -> Vec<
         lines.push(format!("{mark} {:>4}  {}  {}{note}", row.revision, row.at, row.author));
     }
     if let Some(more) = revisions.len().checked_sub(REVISIONS_SHOWN).filter(|more| *more > 0) {
-        lines.push(format!("  and {more} older revisions"));
+        lines.push(format!("  and {}", counted(more, "older revision")));
     }
     lines
 }
@@ -128,7 +145,7 @@ pub(super) fn running(running: &v1::Running) -> Vec<String> {
             line.push_str(&format!(" {}", trigger.detail));
         }
         if let Some(tags) = trigger.tags {
-            line.push_str(&format!(": {tags} topics now"));
+            line.push_str(&format!(": {} now", counted(tags, "topic")));
         }
         if let Some(next) = &trigger.next {
             line.push_str(&format!(": next at {next}"));
@@ -196,7 +213,11 @@ pub(super) fn run_detail(detail: &v1::RunDetail) -> Vec<String> {
     };
     lines.extend(item("input   ", &detail.input));
     for step in &detail.steps {
-        let times = if step.count == 1 { String::new() } else { format!("  {} times", step.count) };
+        let times = if step.count == 1 {
+            String::new()
+        } else {
+            format!("  {}", counted(step.count, "time"))
+        };
         let at = format!("+{}", milliseconds(step.began_us));
         let status = format!("{:?}", step.status).to_lowercase();
         lines.push(format!(
@@ -214,7 +235,8 @@ pub(super) fn run_detail(detail: &v1::RunDetail) -> Vec<String> {
     }
     lines.extend(item("output  ", &detail.output));
     if detail.left_out > 0 {
-        lines.push(format!("  {} entries were left out for their size", detail.left_out));
+        let entries = counted(detail.left_out, "entry");
+        lines.push(format!("  left out for their size: {entries}"));
     }
     lines
 }
@@ -251,8 +273,13 @@ fn effect(effect: &v1::Effect) -> String {
 /// What came of a rehearsal.
 pub(super) fn rehearsal(report: &v1::RehearsalReport) -> Vec<String> {
     let mut lines = vec![format!(
-        "{} to {}: {} values, {} runs, {} failed, {} effects",
-        report.from, report.to, report.values, report.runs, report.failed, report.effects_total
+        "{} to {}: {}, {}, {} failed, {}",
+        report.from,
+        report.to,
+        counted(report.values, "value"),
+        counted(report.runs, "run"),
+        report.failed,
+        counted(report.effects_total, "effect")
     )];
     lines.extend(report.faults.iter().map(|fault| format!("  failed: {}", run_fault(fault))));
     if report.incomplete {
@@ -261,7 +288,7 @@ pub(super) fn rehearsal(report: &v1::RehearsalReport) -> Vec<String> {
         lines.push(text.to_owned());
     }
     if report.by_clock > 0 {
-        lines.push(format!("  {} of the runs were started by the clock.", report.by_clock));
+        lines.push(format!("  Of these, started by the clock: {}.", report.by_clock));
     }
     if !report.triggers_left_out.is_empty() {
         let steps = report.triggers_left_out.join(", ");
@@ -283,7 +310,8 @@ pub(super) fn rehearsal(report: &v1::RehearsalReport) -> Vec<String> {
         return lines;
     }
     let total = report.differences_total;
-    lines.push(format!("{total} differences from the deployed revision {deployed}:"));
+    let differences = counted(total, "difference");
+    lines.push(format!("{differences} from the deployed revision {deployed}:"));
     for row in report.differences.iter().take(EFFECTS_SHOWN) {
         let kind = format!("{:?}", row.kind).to_lowercase();
         let side = |item: &Option<v1::Item>| item.as_ref().map_or("nothing".to_owned(), datum);
@@ -307,7 +335,7 @@ fn datum(item: &v1::Item) -> String {
     let (text, is_whole) = item.text();
     let mut short: String = text.chars().take(DATUM_CHARACTERS_MAX).collect();
     if !is_whole || short.len() < text.len() {
-        short.push_str(&format!("... ({} bytes)", item.bytes));
+        short.push_str(&format!("... ({})", counted(item.bytes, "byte")));
     }
     short
 }
@@ -335,7 +363,12 @@ mod tests {
             description: "bar".into(),
             latest: revision(latest),
             deployment: Some(deployment),
-            activity: Some(v1::Activity { ended: 7, shed: 2, ..v1::Activity::default() }),
+            activity: Some(v1::Activity {
+                since: Some("2026-11-30T22:15:03.123456789Z".into()),
+                ended: 7,
+                shed: 2,
+                ..v1::Activity::default()
+            }),
         }
     }
 
@@ -348,7 +381,8 @@ mod tests {
         assert!(line(&pipeline(3, Some(3))).contains("runs 3  "));
         assert!(line(&pipeline(3, Some(2))).contains("runs 2 (latest 3)"));
         assert!(line(&pipeline(3, None)).contains("stopped (latest 3)"));
-        assert!(line(&pipeline(3, Some(3))).ends_with("7 runs, 2 shed"));
+        let since = "7 runs ended since 2026-11-30T22:15:03Z, 2 shed";
+        assert!(line(&pipeline(3, Some(3))).ends_with(since), "{}", line(&pipeline(3, Some(3))));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use super::documents::{document, lines, read};
 use super::offline::Bench;
 use super::{asked, shown, split};
+use crate::cli::hints::is_file;
 use crate::cli::local::Appliance;
-use crate::cli::output::{Output, json_line};
+use crate::cli::output::{Output, counted, json_line};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -67,11 +68,6 @@ impl TestArgs {
     pub(super) fn is_file(&self) -> bool {
         is_file(&self.what)
     }
-}
-
-fn is_file(what: &str) -> bool {
-    let path = Path::new(what);
-    what == "-" || path.is_file() || path.extension().is_some_and(|e| e == "json")
 }
 
 fn meant(what: &str, workspace: &str) -> anyhow::Result<Meant> {
@@ -138,7 +134,7 @@ fn tell(args: &TestArgs, report: &v1::TestReport) -> anyhow::Result<()> {
         }
     }
     if report.failed > 0 {
-        bail!("{} of {} cases failed", report.failed, report.passed + report.failed);
+        bail!("{} of {} failed", report.failed, counted(report.passed + report.failed, "case"));
     }
     Ok(())
 }
@@ -157,7 +153,7 @@ pub(super) async fn rehearse(appliance: &Appliance, args: &RehearseArgs) -> anyh
     )]
     let tell = move |done: f64, values: u64| {
         told.set_position((done.clamp(0.0, 1.0) * BAR_STEPS as f64) as u64);
-        told.set_message(format!("{values} values"));
+        told.set_message(counted(values, "value"));
     };
     let rehearsing = appliance.api.rehearse_pipeline(&workspace, &name, &request, tell);
     let report = asked(rehearsing, "rehearse", &args.what).await;

@@ -52,7 +52,7 @@ mod tests {
         };
         refused(&devices("count = -5\ntags = 1\ninterval_ms = 1"), "-5 is negative");
         refused(&devices("count = nan\ntags = 1\ninterval_ms = 1"), "NaN is not a number");
-        refused(&devices("count = 1\ntags = 1\ninterval_ms = 0"), "It is zero; give more");
+        refused(&devices("count = 1\ntags = 1\ninterval_ms = 0"), "It is zero; give at least");
         refused(&devices("count = 1\ntags = 1\ninterval = 9"), "unknown field `interval`");
         refused(&devices("count = 1\ntags = 10_000_000\ninterval_ms = 1e6"), "at most 5000000");
         refused("format = 1\nname = \"x\"", "nothing to estimate");

@@ -80,11 +80,11 @@ fn stores(out: &mut String, found: &Estimate) {
     for row in &disk.history {
         put!(
             out,
-            "  History {:<8} {} a day, {} in {} days",
+            "  History {:<8} {} a day, {} in {}",
             row.retention.name(),
             bytes(row.bytes_per_day),
             bytes(row.bytes_kept),
-            row.days
+            days(row.days)
         );
     }
     put!(
@@ -122,6 +122,10 @@ fn limits(out: &mut String, found: &Estimate) {
     for check in unknown {
         put!(out, "  {}: the profile has no figure for {}.", check.setting, check.what);
     }
+}
+
+fn days(days: f64) -> String {
+    if (days - 1.0).abs() < f64::EPSILON { "1 day".to_owned() } else { format!("{days} days") }
 }
 
 fn rate(value: Option<f64>) -> String {

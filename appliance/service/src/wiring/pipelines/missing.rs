@@ -1,4 +1,4 @@
-//! Secrets that documents name and that are not there.
+//! Secrets that documents name and that are not there, or cannot be opened.
 //!
 //! A deployment that names one is refused. One that came to miss it later (it was removed, or the
 //! box was restored without it) runs on, and an issue says which steps will fail.
@@ -29,11 +29,37 @@ pub(in crate::wiring) fn faults(
             line: None,
             code: "unknown_secret".to_owned(),
             message: format!(
-                "there is no secret `{0}` in this workspace; set it first: millrace secret set {0}",
+                "there is no secret `{0}` in this workspace; set it first: `millrace secret set {0}`",
                 used.name
             ),
         })
         .collect()
+}
+
+/// A fault for each place of a document that names a secret which is there and cannot be opened: the
+/// box's key was damaged, lost or replaced.
+pub(in crate::wiring) fn unreadable(
+    document: &Document,
+    workspace: WorkspaceNumber,
+    secrets: &Secrets,
+    key: &SecretKey,
+) -> Vec<v1::DocumentFault> {
+    let uses = secret::used(document);
+    let closed = uses.iter().filter_map(|used| {
+        let error = secrets.reveal(workspace, used.name, key).err()?;
+        Some(v1::DocumentFault {
+            step: Some(used.step.to_owned()),
+            field: Some(used.field.to_owned()),
+            line: None,
+            code: "secret_unreadable".to_owned(),
+            message: format!(
+                "the secret `{0}` cannot be opened ({error}): restore secret.key from a copy and \
+                 start again, or, with a new key, set it anew: `millrace secret set {0}`",
+                used.name
+            ),
+        })
+    });
+    closed.collect()
 }
 
 /// Raises an issue for each deployed pipeline that names secrets which are not there, and clears
@@ -63,7 +89,8 @@ pub(in crate::wiring) fn look(pipelines: &Pipelines, secrets: &Secrets, issues: 
             effect: "These steps fail, a webhook lets nobody in, a subscription is not made; the \
                      rest of the pipeline runs."
                 .to_owned(),
-            remedy: "Set the secret; nothing needs to be deployed again.".to_owned(),
+            remedy: "Set it (`millrace secret set NAME`); nothing needs to be deployed again."
+                .to_owned(),
         });
     }
     for issue in issues.list() {

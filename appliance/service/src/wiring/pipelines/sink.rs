@@ -30,10 +30,8 @@ pub(in crate::wiring) fn run(report: RunReport) -> runs::Run {
     };
     let fault = report.fault.as_ref().map(|fault| runs::Fault {
         code: fault.code.into(),
-        text: match fault.line {
-            Some(line) => format!("{} (line {line})", fault.message).into(),
-            None => fault.message.as_str().into(),
-        },
+        // The line of a script's fault stands in its message, in front.
+        text: fault.message.as_str().into(),
         step: Arc::clone(&fault.step),
     });
     let status = match &fault {

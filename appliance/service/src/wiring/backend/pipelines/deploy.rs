@@ -4,7 +4,9 @@
 //! the change goes to its end though the asker goes away.
 
 use super::{Answers, catalog_place, documents, failed, fault, unavailable};
-use crate::wiring::pipelines::{deployed, deployment_changed, look_for_secrets, missing_secrets};
+use crate::wiring::pipelines::{
+    deployed, deployment_changed, look_for_secrets, missing_secrets, unreadable_secrets,
+};
 use crate::wiring::state::Shared;
 use millrace_api::Fault;
 use millrace_api::backend as api;
@@ -102,7 +104,9 @@ async fn swap(
     if let Some(revision) = &change.result.revision {
         let candidate = engine_form(revision, 0)?;
         let workspace = place.workspace.number;
-        let missing = missing_secrets(&candidate.document, workspace, &shared.secrets);
+        let mut missing = missing_secrets(&candidate.document, workspace, &shared.secrets);
+        let (document, key) = (&candidate.document, &shared.secret_key);
+        missing.extend(unreadable_secrets(document, workspace, &shared.secrets, key));
         if !missing.is_empty() {
             return Err(Fault::Document(missing));
         }

@@ -110,6 +110,7 @@ impl Answers {
 fn activity(stats: &PipelineStats) -> v1::Activity {
     let at = |time: Option<Timestamp>| time.map(|time| time.to_rfc3339());
     v1::Activity {
+        since: at(stats.since),
         queued: stats.waiting as u64,
         running: stats.running as u64,
         waiting: stats.parked as u64,
