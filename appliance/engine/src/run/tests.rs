@@ -462,3 +462,71 @@ fn a_secret_is_hidden_after_a_crash_too() {
     assert_eq!(fault.message, "got \"Bearer <secret key>\"");
     assert!(!format!("{reports:?}").contains("sesame"), "{reports:?}");
 }
+
+/// Counts, then a script that counts by itself and does as the word says.
+fn keeps(word: &str) -> Json {
+    let code = |word: &str| json!({ "code": format!("return {word};") });
+    json!({
+        "steps": {
+            "start": { "kind": "uns.subscribe", "fields": { "filters": ["in/#"] } },
+            "first": { "kind": "javascript", "fields": code("count") },
+            "seen": { "kind": "uns.publish", "fields": { "path": "seen", "value": "{{ $item }}" } },
+            "work": { "kind": "javascript", "fields": code(word) },
+            "out": { "kind": "uns.publish", "fields": { "path": "out", "value": "{{ $item }}" } }
+        },
+        "wires": wires(&["start > first", "first > seen", "seen > work", "work > out"])
+    })
+}
+
+#[test]
+fn a_step_that_fails_keeps_nothing_of_what_it_had_set() {
+    for word in ["throw", "kill", "bulk"] {
+        let mut plant = Plant::new();
+        let value = |plant: &mut Plant| {
+            plant.device("in/a", 1);
+            plant.settle();
+            // A killed script lets its pipeline pause.
+            plant.advance(Duration::from_secs(120));
+            plant.settle();
+        };
+        // Given a script that has counted once
+        plant.deploy(1, keeps("count"));
+        value(&mut plant);
+        // When it sets its state and fails, twice
+        plant.deploy(1, keeps(&format!("count, then {word}")));
+        value(&mut plant);
+        value(&mut plant);
+        assert_eq!(plant.engine.pipeline_stats(1).unwrap().failed, 2, "{word}");
+        // Then it goes on behind what it had; steps that ended well keep theirs
+        plant.deploy(1, keeps("count"));
+        value(&mut plant);
+        assert_eq!((plant.ints("seen"), plant.ints("out")), (vec![1, 2, 3, 4], vec![1, 2]));
+        // And so it is in the journal and in the store
+        for _ in 0..2 {
+            plant.move_cursor();
+            plant = plant.crash();
+            value(&mut plant);
+        }
+        assert_eq!(plant.ints("out"), [1, 2, 3, 4], "{word}");
+    }
+}
+
+#[test]
+fn each_try_of_a_step_begins_with_the_state_of_before() {
+    let mut plant = Plant::new();
+    let document = manual(
+        &json!({
+            "flaky": { "kind": "test.flaky", "retry": { "times": 3, "first_ms": 1 } },
+            "out": { "kind": "uns.publish", "fields": { "path": "out", "value": "{{ $item }}" } },
+        }),
+        &["go > flaky", "flaky > out"],
+    );
+    plant.deploy(1, document);
+    let _ticket = plant.run(1, &json!({}));
+    for _ in 0..3 {
+        plant.advance(Duration::from_secs(60));
+        plant.settle();
+    }
+    assert_eq!(plant.world.flaws.load(std::sync::atomic::Ordering::SeqCst), 3);
+    assert_eq!(plant.ints("out"), [1], "it has counted once");
+}

@@ -76,6 +76,7 @@ impl Run {
         }
         let began = self.at;
         let deadline = step.timeout.map(|timeout| began + timeout);
+        bench.undo.begin_step(self.notes.changes.len());
         let Token { input, entry, .. } = &token;
         let outcome = match entry {
             Entry::Fail(fault) => Err((**fault).clone()),
@@ -93,6 +94,9 @@ impl Run {
         };
         self.at = bench.stage.clock.monotonic();
         self.note(step, &token, began, self.at, &outcome);
+        if outcome.is_err() {
+            self.drop_changes(bench);
+        }
         if let Some(halted) = self.notes.halted.take() {
             return self.halt(step, halted);
         }
@@ -224,8 +228,15 @@ impl Run {
         } else {
             return true;
         };
+        self.drop_changes(bench);
         self.fail(token.clone(), step, StepFault::lasting("limit", message), bench);
         false
+    }
+
+    /// A step that fails has changed nothing of lasting state.
+    fn drop_changes(&mut self, bench: &mut Bench<'_>) {
+        let noted_bytes = bench.undo.back_step(&bench.stage.states);
+        self.notes.changes.truncate(noted_bytes);
     }
 
     fn note(

@@ -1,7 +1,8 @@
 //! What the run in hand changed of lasting state, so that it can be taken back.
 //!
 //! Changes are in the cells at once: a step sees its own, and nobody else executes runs of a
-//! pipeline that keeps state. An attempt that does not count takes them back. The list serves one
+//! pipeline that keeps state. A step that fails takes its own back, an attempt that does not count
+//! all of them. The list serves one
 //! run after the other; it is of one stay in a worker's hands, since what a run changed before it
 //! waited stands in the journal.
 //!
@@ -18,6 +19,8 @@ pub(crate) struct Undo {
     changes: Vec<Change>,
     /// Where those of the step begin that is executed.
     mark: usize,
+    /// How many bytes of changes the run had noted for its record then.
+    noted_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -34,7 +37,19 @@ impl Undo {
     /// A run is taken in hand.
     pub(crate) fn begin(&mut self) {
         self.changes.clear();
-        self.mark = 0;
+        self.begin_step(0);
+    }
+
+    /// A step is executed; the run has noted so many bytes of changes for its record.
+    pub(crate) fn begin_step(&mut self, noted_bytes: usize) {
+        self.mark = self.changes.len();
+        self.noted_bytes = noted_bytes;
+    }
+
+    /// Takes back what the step changed that is executed; how many bytes of noted changes remain.
+    pub(crate) fn back_step(&mut self, states: &States) -> usize {
+        self.back_to(self.mark, states, true);
+        self.noted_bytes
     }
 
     /// Notes what was set; `new` is what it holds now.
@@ -55,12 +70,18 @@ impl Undo {
     /// Takes back all that the run changed. `is_alone`: nobody else has run it meanwhile, so that
     /// what its steps keep is as it left it.
     pub(crate) fn back(&mut self, states: &States, is_alone: bool) {
-        while let Some(Change { cell, key, old, new, is_shared }) = self.changes.pop() {
+        self.back_to(0, states, is_alone);
+        self.mark = 0;
+    }
+
+    fn back_to(&mut self, mark: usize, states: &States, is_alone: bool) {
+        while self.changes.len() > mark
+            && let Some(Change { cell, key, old, new, is_shared }) = self.changes.pop()
+        {
             if (is_alone && !is_shared) || cell.get(&key) == new {
                 states.put_back(&cell, &key, old);
             }
         }
-        self.mark = 0;
     }
 }
 
@@ -92,6 +113,22 @@ mod tests {
         assert_eq!(cell.get("kept"), Data::Int(1));
         assert_eq!(cell.get("removed"), Data::text("text"));
         assert_eq!((cell.get("new"), states.bytes()), (Data::Missing, bytes));
+    }
+
+    #[test]
+    fn a_step_takes_back_its_own_changes_alone() {
+        let states = States::default();
+        let cell = states.cell(&Owner::Step(1, "a".into()));
+        let mut undo = Undo::default();
+        undo.begin();
+        set(&states, &mut undo, &cell, ("k", Data::Int(1)));
+        undo.begin_step(7);
+        set(&states, &mut undo, &cell, ("k", Data::Int(2)));
+        set(&states, &mut undo, &cell, ("other", Data::Int(2)));
+        assert_eq!(undo.back_step(&states), 7);
+        assert_eq!((cell.get("k"), cell.get("other")), (Data::Int(1), Data::Missing));
+        undo.back(&states, true);
+        assert_eq!(cell.get("k"), Data::Missing);
     }
 
     #[test]

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Scripts that are words: `double`, `kill`, `throw`, `count`, `log`, `spin`.
+/// Scripts that are words: `double`, `kill`, `throw`, `count`, `log`, `spin`,
+/// `bulk`, and `count, then ...`.
 pub(crate) struct NoScripts;
 
 impl ScriptHost for NoScripts {
@@ -76,16 +77,25 @@ impl Worker for WordWorker {
             |kind, message: &str| Err(ScriptFault { kind, message: message.into(), line: Some(3) });
         let mut cpu = Duration::from_micros(10);
         let source = sources[function].trim().trim_start_matches("return ").trim_end_matches(';');
+        let count = |scope: &mut dyn Scope| {
+            let count = scope.state("n").as_i64().unwrap_or(0) + 1;
+            scope.set_state("n", Data::Int(count)).unwrap();
+            Data::Int(count)
+        };
+        let source = match source.strip_prefix("count, then ") {
+            Some(rest) => {
+                count(scope);
+                rest
+            }
+            None => source,
+        };
         let result = match source {
             "double" => {
                 let value = scope.root(Root::Trigger).get("value").as_i64().unwrap_or(0);
                 Ok(Data::Int(value * 2))
             }
-            "count" => {
-                let count = scope.state("n").as_i64().unwrap_or(0) + 1;
-                scope.set_state("n", Data::Int(count)).unwrap();
-                Ok(Data::Int(count))
-            }
+            "count" => Ok(count(scope)),
+            "bulk" => Ok(Data::Text("x".repeat(9 << 20).into())),
             "overrun" => {
                 if !self.world.given_up.lock().is_empty() {
                     let result = fault(FaultKind::Quarantined, "it is kept from running");

@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(super) workers: AtomicU64,
     /// How often `test.panic` steps will panic from now on.
     pub(crate) panics: AtomicU64,
+    /// How often `test.flaky` steps were executed; the first two fail.
+    pub(crate) flaws: AtomicU64,
     /// How many `spin` scripts have begun.
     pub(crate) spinning: AtomicU64,
     pub(super) overruns: Mutex<Vec<u64>>,
