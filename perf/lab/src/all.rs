@@ -25,7 +25,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::measure::machine;
 use crate::output;
 use crate::scenario::options::Common;
-use crate::set::{Conditions, Profile, SCHEMA, Set, State};
+use crate::set::{ClassRow, Conditions, Profile, SCHEMA, Set, State};
 use crate::stop;
 use child::Call;
 use class::Class;
@@ -85,7 +85,7 @@ pub(crate) fn run(options: &AllOptions) -> Result<ExitCode> {
         let call = Call { options, class, set: &set };
         let row = call.run(&mut |seconds| clock.tick(seconds));
         let row = row.with_context(|| kept_words(options))?;
-        clock.end(&row.state);
+        clock.end(&row);
         set.put(row);
         // In the table's order, whatever the order of the parts was.
         set.rows.sort_by_key(|row| table::place(&row.class));
@@ -206,11 +206,17 @@ impl Clock {
         ));
     }
 
-    fn end(&mut self, state: &State) {
+    fn end(&mut self, row: &ClassRow) {
         let Some(class) = self.class.take() else { return };
         self.done += class.seconds(self.profile);
+        if row.state == State::NotAsked {
+            return;
+        }
         let Self { number, count, .. } = self;
-        let line = format!("lab: {number}/{count} {}: {}", class.name, class::word(*state));
+        let mut line = format!("lab: {number}/{count} {}: {}", class.name, class::word(row.state));
+        if row.state != State::Measured {
+            line.push_str(&format!(": {}", row.notes.join("; ")));
+        }
         self.bar.suspend(|| output::complain(&line));
     }
 }
@@ -236,7 +242,7 @@ fn list(profile: Profile, classes: &[&Class]) -> String {
 fn summary(set: &Set) -> String {
     let head = ["class", "<state", "<figure", "median", "lowest", "highest", "lost", "<limited by"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for row in &set.rows {
+    for row in set.rows.iter().filter(|row| row.state != State::NotAsked) {
         let state = class::word(row.state).to_owned();
         let lost = row.lost.map_or("-".to_owned(), |lost| lost.to_string());
         let limit = row.limited_by.clone().unwrap_or_else(|| "-".to_owned());
@@ -258,7 +264,12 @@ fn summary(set: &Set) -> String {
         line.extend([lost, limit]);
         rows.push(line);
     }
-    output::table(&rows)
+    let left_out = set.rows.iter().filter(|row| row.state == State::NotAsked).count();
+    let table = output::table(&rows);
+    match left_out {
+        0 => table,
+        _ => format!("{table}\n{left_out} more classes belong to a longer profile."),
+    }
 }
 
 #[cfg(test)]

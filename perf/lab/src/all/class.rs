@@ -89,7 +89,7 @@ impl Class {
             Profile::Quick => self.quick,
             Profile::Full => Some(self.full),
         };
-        run.ok_or((State::NotAsked, "it takes the full profile"))
+        run.ok_or((State::NotAsked, "it takes a longer profile"))
     }
 
     /// About how long it takes.

@@ -61,7 +61,7 @@ pub(super) const CLASSES: &[Class] = &[
     variant(
         "payload-object",
         "Payloads: objects of 1 KB",
-        Some(run("variant object --seconds 1 --repeat 1 --rate 500 --devices 50", 8)),
+        Some(run("variant object --seconds 1 --repeat 1 --rate 500 --devices 50", 5)),
         Some(run("variant object --seconds 1 --repeat 2", 11)),
         run("variant object --seconds 20 --repeat 5", 250),
     ),
@@ -89,14 +89,14 @@ pub(super) const CLASSES: &[Class] = &[
     variant(
         "qos-0",
         "Devices at QoS 0",
-        Some(run("variant qos0 --seconds 1 --repeat 1 --rate 500 --devices 50", 8)),
+        Some(run("variant qos0 --seconds 1 --repeat 1 --rate 500 --devices 50", 5)),
         Some(run("variant qos0 --seconds 1 --repeat 2", 11)),
         run("variant qos0 --seconds 20 --repeat 5", 250),
     ),
     variant(
         "tls",
         "MQTT over TLS",
-        Some(run("variant tls --seconds 1 --repeat 1 --rate 500 --devices 50", 8)),
+        Some(run("variant tls --seconds 1 --repeat 1 --rate 500 --devices 50", 5)),
         Some(run("variant tls --seconds 1 --repeat 2", 11)),
         run("variant tls --seconds 20 --repeat 5", 250),
     ),

@@ -22,7 +22,7 @@ pub(super) const CLASSES: &[Class] = &[
         how: "The appliance is killed at a random moment under load and started again; devices come \
             back and send again what was not acknowledged. Every value of every round is read back, \
             and every value that 20 pipelines derived from them.",
-        smoke: Some(run("kill --rounds 2 --devices 100 --rate 1000 --pipelines 5", 20)),
+        smoke: Some(run("kill --rounds 2 --devices 100 --rate 1000 --pipelines 5", 4)),
         quick: Some(run("kill --rounds 5 --devices 200 --rate 2000 --pipelines 20", 18)),
         full: run("kill --rounds 100 --devices 200 --rate 2000 --pipelines 20", 900),
         readings: ROUNDS,
@@ -58,7 +58,7 @@ pub(super) const CLASSES: &[Class] = &[
         group: Group::Harm,
         title: "Endless and memory-hungry scripts",
         how: "Two good pipelines with and without ten bad ones beside them, in pairs of rows.",
-        smoke: Some(run("hostile --repeat 1 --seconds 2 --rate 100", 20)),
+        smoke: Some(run("hostile --repeat 1 --seconds 2 --rate 100", 9)),
         quick: Some(run("hostile --repeat 2 --seconds 3 --foreign-max 1", 25)),
         full: run("hostile --repeat 5 --seconds 20 --foreign-max 1", 260),
         readings: &[

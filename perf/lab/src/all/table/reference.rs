@@ -133,7 +133,7 @@ pub(super) const CLASSES: &[Class] = &[
         "pass_through",
         "Pipelines: pass-through",
         CLIMB,
-        Some(run("pipelines --class pass-through --rate 100 --seconds 2 --repeat 1", 8)),
+        None,
         Some(run("pipelines --class pass-through --climb --rate 12000 --seconds 2", 40)),
         run("pipelines --class pass-through --climb --rate 2000 --seconds 40", 700)
     ),
@@ -219,8 +219,8 @@ const INGEST: Class = Class {
         step or hold that fails is run once more before it counts. At the end 40 topics are read \
         back value by value.",
     smoke: Some(run(
-        "ingest --without-floor --repeat 1 --seconds 3 --devices 100 --tags 2 --rate 1000",
-        10,
+        "ingest --without-floor --repeat 1 --seconds 2 --devices 100 --tags 2 --rate 1000",
+        6,
     )),
     quick: Some(run(
         "ingest --steps --steps-from 40000 --step-seconds 2 --hold 10 --hold-maximum --without-floor",
