@@ -130,7 +130,8 @@ fn no_bundle(api: &Api, folder: Option<&Path>) -> Response {
          <p>The HTTP API works without it: its description is at \
          <a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a>, its health at \
          <a href=\"/health/ready\">/health/ready</a>. So does the command line, \
-         <code>millrace help</code>.</p></html>",
+         <code>millrace help</code>; <code>millrace claim CODE NAME</code> makes the first admin \
+         with the code that the appliance shows.</p></html>",
         version = escape(api.backend().version()),
     );
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()

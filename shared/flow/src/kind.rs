@@ -153,10 +153,32 @@ pub fn find(name: &str) -> Option<&'static Kind> {
     ALL.iter().copied().find(|kind| kind.name == name)
 }
 
+/// What other tools call a kind, and what it is called here.
+const CALLED_ELSEWHERE: &[(&str, &str)] = &[
+    ("cron", "schedule"),
+    ("debug", "log"),
+    ("function", "javascript"),
+    ("if", "condition"),
+    ("inject", "manual"),
+    ("interval", "schedule"),
+    ("loop", "foreach"),
+    ("mqtt in", "mqtt.subscribe"),
+    ("mqtt out", "mqtt.publish"),
+    ("print", "log"),
+    ("sleep", "wait"),
+    ("template", "map"),
+    ("timer", "schedule"),
+    ("webhook", "http"),
+];
+
 /// The kind that was probably meant by a name that is none.
 #[must_use]
 pub fn meant(name: &str) -> Option<&'static str> {
-    crate::near::nearest(name, ALL.iter().map(|kind| kind.name))
+    let elsewhere = CALLED_ELSEWHERE.iter().find(|(word, _)| word.eq_ignore_ascii_case(name));
+    match elsewhere {
+        Some((_, kind)) => Some(kind),
+        None => crate::near::nearest(name, ALL.iter().map(|kind| kind.name)),
+    }
 }
 
 impl Kind {

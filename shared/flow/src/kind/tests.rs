@@ -41,6 +41,17 @@ fn names_ports_and_fields_are_plain_and_unique() {
 }
 
 #[test]
+fn what_other_tools_call_a_kind_is_understood() {
+    assert_eq!(meant("function"), Some("javascript"));
+    assert_eq!(meant("If"), Some("condition"));
+    assert_eq!(meant("uns.publihs"), Some("uns.publish"));
+    assert_eq!(meant("teleport"), None);
+    for (word, kind) in CALLED_ELSEWHERE {
+        assert!(find(word).is_none() && find(kind).is_some(), "{word} is {kind}");
+    }
+}
+
+#[test]
 fn a_switch_has_a_port_for_each_case_and_otherwise() {
     let switch = find("switch").unwrap();
     let fields =

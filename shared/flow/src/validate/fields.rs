@@ -113,7 +113,7 @@ impl Checker<'_> {
                     }
                 }
                 Value::Array(_) => self.bad(at, format!("takes {ITEMS_MAX} items at most")),
-                _ => self.bad(at, "takes a list"),
+                _ => self.bad(at, format!("takes a {}, in brackets", form.name())),
             },
             FieldForm::Items(specs) => self.items(at, specs, value),
             FieldForm::Headers => match value {

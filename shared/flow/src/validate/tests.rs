@@ -362,6 +362,10 @@ fn wires_and_graph() {
             d.wires.push(wire("values", "out", "x"));
         },
     );
+    // What lies behind a wire that leads nowhere is not told to be out of reach as well.
+    one("dangling_wire step `values`, field `wires`: wire values.out → convrt", |d| {
+        d.wires[1].to = "convrt".into();
+    });
     let both = faults_of(|d| d.wires.push(wire("y", "out", "x")));
     assert_eq!(both.len(), 2, "{both:#?}");
     one("unknown_port step `convert`, field `wires`", |d| d.wires[0].port = "done".into());
