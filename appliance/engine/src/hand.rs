@@ -81,8 +81,9 @@ pub struct Hand {
     undo: Undo,
     taken: Vec<Taken>,
     waker: Waker,
+    /// Up to where its CPU time is accounted to pipelines.
     cpu: Duration,
-    /// Where the CPU time of the run in hand begins.
+    /// Up to where it is accounted to runs: what is done between two runs is the later one's.
     mark: Duration,
     /// Runs whose effects are collected, and since when.
     collected: usize,
@@ -119,6 +120,7 @@ impl Engine {
 
 impl Hand {
     pub(crate) fn new(core: Arc<Core>, number: usize) -> Self {
+        let cpu = (core.parts.thread_cpu)();
         let scripts = core.parts.scripts.worker();
         let given_up = Arc::default();
         if let Some(held) = core.held.get(number) {
@@ -129,8 +131,8 @@ impl Hand {
         Self {
             outbox: core.parts.outboxes.open(),
             waker: Waker::from(Arc::new(Ring(Arc::clone(&core), number))),
-            cpu: (core.parts.thread_cpu)(),
-            mark: Duration::ZERO,
+            cpu,
+            mark: cpu,
             number,
             scripts,
             given_up,
@@ -187,6 +189,9 @@ impl Hand {
             }
             self.tidy();
             self.sleep(IDLE);
+            // Nobody's: the clock is read once a run, and here.
+            self.cpu = (self.core.parts.thread_cpu)();
+            self.mark = self.cpu;
         }
         self.submit();
         // One that was given up has runs of before in its hands that nobody takes again.

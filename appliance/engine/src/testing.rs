@@ -8,11 +8,11 @@ mod kinds;
 mod words;
 mod world;
 
-pub(crate) use kinds::{next_deed, noted, registry};
+pub(crate) use kinds::{cpu_readings, next_deed, noted, registry};
 pub(crate) use words::NoScripts;
 pub(crate) use world::World;
 
-use kinds::{BURNT, WORLD};
+use kinds::{WORLD, thread_cpu};
 use words::WordHost;
 use world::TestOutboxes;
 
@@ -82,7 +82,7 @@ impl Plant {
             sink: Arc::clone(&world) as _,
             issues: Arc::clone(&issues),
             clock: Arc::clone(&clock) as _,
-            thread_cpu: || BURNT.get(),
+            thread_cpu,
             step_back: || {},
         };
         let engine = Engine::new(config.clone(), parts, Seq(cursor)).unwrap();

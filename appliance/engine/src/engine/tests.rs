@@ -1,7 +1,7 @@
 //! The engine as a whole: deployments, crashes, triggers, state, threads.
 
 use crate::answers::RunEnd;
-use crate::testing::{Plant, noted, wires};
+use crate::testing::{Plant, cpu_readings, noted, wires};
 use millrace_flow::Data;
 use millrace_model::{Quality, Value};
 use serde_json::{Value as Json, json};
@@ -164,6 +164,22 @@ fn waiting_runs_finish_on_the_plan_that_triggered_them() {
     plant.device("in/a", 2);
     plant.settle();
     assert_eq!((plant.ints("out"), plant.ints("new")), (vec![1], vec![2]));
+}
+
+#[test]
+fn a_run_costs_one_reading_of_the_cpu_clock_and_is_the_last_that_began() {
+    let mut plant = Plant::new();
+    plant.deploy(1, pass_through(&json!({})));
+    assert_eq!(plant.engine.pipeline_stats(1).unwrap().last_begun, None);
+    for value in 0..5 {
+        plant.advance(Duration::from_secs(1));
+        plant.device("in/a", value);
+        cpu_readings();
+        plant.settle();
+        assert_eq!(cpu_readings(), 1, "each is a system call");
+        let now = millrace_supervisor::Clock::now(&*plant.clock);
+        assert_eq!(plant.engine.pipeline_stats(1).unwrap().last_begun, Some(now));
+    }
 }
 
 #[test]

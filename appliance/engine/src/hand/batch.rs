@@ -5,9 +5,11 @@
 
 use super::{Hand, begin};
 use crate::outbox::{Mark, Source};
+use crate::plan::Plan;
 use crate::queue::{Finished, Taken};
 use crate::queued::{Queued, RunId};
 use crate::run::{Bench, Drive, Run};
+use crate::stats::PipelineCounters;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -32,13 +34,16 @@ impl Hand {
         let at = core.stage.clock.monotonic();
         core.pulse.worked(self.number, at);
         let mut taken = std::mem::take(&mut self.taken);
-        let hold = |pipeline, taken: &[Taken]| self.hold(pipeline, taken, at);
+        let hold = |taken: &[Taken], plan: &Plan, counters: &PipelineCounters| {
+            self.hold(plan.number, taken, at);
+            if taken.iter().any(|taken| matches!(taken, Taken::New(..))) {
+                counters.last_begun.store(core.stage.clock.now().0, Ordering::Relaxed);
+            }
+        };
         let Some(pipeline) = core.queue.take(self.number, at, &mut taken, hold) else {
             self.taken = taken;
             return 0;
         };
-        self.note_begin(pipeline, &taken);
-        self.mark = (core.parts.thread_cpu)();
         if self.collected == 0 {
             self.since = at;
         }
@@ -70,9 +75,8 @@ impl Hand {
         }
         drop(rest);
         self.taken = taken;
-        let cpu = (core.parts.thread_cpu)();
-        let used = cpu.saturating_sub(self.cpu);
-        self.cpu = cpu;
+        let used = self.mark.saturating_sub(self.cpu);
+        self.cpu = self.mark;
         if let Some(held) = core.held.get(self.number) {
             let mut held = held.lock();
             // Once it is given up, what is held there is another worker's.
@@ -115,16 +119,6 @@ impl Hand {
         }
     }
 
-    /// Notes when the pipeline's last run began.
-    fn note_begin(&self, pipeline: u32, taken: &[Taken]) {
-        if taken.iter().any(|taken| matches!(taken, Taken::New(..)))
-            && let Some(deployment) = self.core.deployments.get(pipeline)
-        {
-            let now = self.core.stage.clock.now();
-            deployment.counters.last_begun.store(now.0, Ordering::Relaxed);
-        }
-    }
-
     /// Drives one run.
     fn one(&mut self, taken: Taken) -> Turn {
         let core = Arc::clone(&self.core);
@@ -132,6 +126,7 @@ impl Hand {
             Taken::Unkeyed(queued) => {
                 self.current = Some(queued.id());
                 let turn = self.evaluate_key(queued);
+                self.mark = (core.parts.thread_cpu)();
                 self.current = None;
                 return turn;
             }

@@ -2,8 +2,8 @@
 //!
 //! The highest lane with work goes first; a lane that was passed over too often gets one run,
 //! and so does what of it one worker alone may run. A
-//! batch is of one pipeline and as large as about two milliseconds of its work, so that one
-//! reading of the CPU clock accounts for it exactly and nobody waits long behind it.
+//! batch is of one pipeline and as large as about two milliseconds of its work, so that it
+//! is accounted for as a whole (one reading of the CPU clock a run) and nobody waits long behind it.
 //!
 //! **Invariants**: no lane has more runs out than it has slots.
 
@@ -12,6 +12,7 @@ use super::{Inner, Queue};
 use crate::plan::Plan;
 use crate::queued::{Queued, RunId};
 use crate::run::{Event, Run};
+use crate::stats::PipelineCounters;
 use millrace_model::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,13 +52,13 @@ impl Queue {
         worker: usize,
         at: Duration,
         taken: &mut Vec<Taken>,
-        hold: impl FnOnce(u32, &[Taken]),
+        hold: impl FnOnce(&[Taken], &Plan, &PipelineCounters),
     ) -> Option<u32> {
         // What is left may be enough for another worker.
         self.change(|inner| {
             let found = inner.take(worker, at, taken);
-            if let Some(pipeline) = found {
-                hold(pipeline, taken);
+            if let Some(pipe) = found.and_then(|pipeline| inner.pipes.get(&pipeline)) {
+                hold(taken, &pipe.plan, &pipe.counters);
             }
             if let Some(idle) = inner.idle.get_mut(worker) {
                 *idle = false;

@@ -77,7 +77,9 @@ fn a_starved_lane_whose_work_belongs_to_one_worker_gets_a_run_of_that_worker() {
         for worker in [1, 0, 1] {
             taken.clear();
             order.extend(
-                core.queue.take(worker, at, &mut taken, |_, _| ()).map(|number| (worker, number)),
+                core.queue
+                    .take(worker, at, &mut taken, |_, _, _| ())
+                    .map(|number| (worker, number)),
             );
         }
     }
@@ -98,7 +100,7 @@ fn a_starved_pipeline_that_one_worker_alone_runs_is_not_forgotten_for_the_others
     let mut taken = Vec::new();
     let mut take = |plant: &Plant, worker: usize| {
         let queue = &plant.engine.core.queue;
-        let pipeline = queue.take(worker, at, &mut taken, |_, _| ())?;
+        let pipeline = queue.take(worker, at, &mut taken, |_, _, _| ())?;
         let ended: Vec<_> = taken
             .drain(..)
             .map(|taken| match taken {
@@ -144,7 +146,7 @@ fn a_pipeline_whose_scripts_reach_their_limits_runs_behind_all_others_until_it_i
             .engine
             .core
             .queue
-            .take(worker, at, &mut taken, |_, _| ())
+            .take(worker, at, &mut taken, |_, _, _| ())
             .map(|pipeline| (pipeline, taken))
     };
     let finish = |plant: &Plant, (pipeline, taken): (u32, Vec<crate::queue::Taken>)| {
@@ -204,7 +206,7 @@ fn a_pipeline_that_may_compute_longer_than_the_box_lets_others_is_behind_them_fr
         let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
         let mut taken = Vec::new();
         let found = (0..2).find(|worker| {
-            plant.engine.core.queue.take(*worker, at, &mut taken, |_, _| ()).is_some()
+            plant.engine.core.queue.take(*worker, at, &mut taken, |_, _, _| ()).is_some()
         });
         plant.engine.core.queue.give_back(1, taken);
         plant.settle();
@@ -528,7 +530,7 @@ fn a_worker_that_does_not_come_back_is_replaced_and_its_run_taken_again() {
     let mut taken = Vec::new();
     let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
     let core = &plant.engine.core;
-    assert_eq!(core.queue.take(0, at, &mut taken, |_, _| ()), Some(1));
+    assert_eq!(core.queue.take(0, at, &mut taken, |_, _, _| ()), Some(1));
     {
         let crate::queue::Taken::New(run, attempt) = &taken[0] else { panic!("a new run") };
         let mut held = core.held[0].lock();

@@ -24,7 +24,8 @@ type Deed = Box<dyn FnOnce()>;
 thread_local! {
     /// What steps of kind `test.note` saw, and how often each `test.fail` failed.
     static NOTED: std::cell::RefCell<Vec<(String, Data)>> = const { std::cell::RefCell::new(Vec::new()) };
-    pub(super) static BURNT: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::ZERO) };
+    static BURNT: std::cell::Cell<Duration> = const { std::cell::Cell::new(Duration::ZERO) };
+    static READINGS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
     static DEED: std::cell::RefCell<Option<Deed>> = const { std::cell::RefCell::new(None) };
     pub(super) static WORLD: std::cell::RefCell<Option<Arc<World>>> = const { std::cell::RefCell::new(None) };
 }
@@ -39,6 +40,17 @@ pub(super) fn do_deed() {
 /// The next `test.do` step or `spin` script on this thread does this, once.
 pub(crate) fn next_deed(deed: impl FnOnce() + 'static) {
     DEED.set(Some(Box::new(deed)));
+}
+
+/// CPU time of the thread: what `test.burn` steps took.
+pub(super) fn thread_cpu() -> Duration {
+    READINGS.set(READINGS.get() + 1);
+    BURNT.get()
+}
+
+/// How often the CPU clock was read since it was last asked: each is a system call.
+pub(crate) fn cpu_readings() -> u32 {
+    READINGS.take()
 }
 
 /// What was noted since it was last asked.
