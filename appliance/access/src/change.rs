@@ -4,23 +4,24 @@
 //! one append and waits until they are durable; the journal's follower applies them.
 //!
 //! **Invariants**: a client's number is never given out twice; two changes prepared at once never
-//! get the same id or name; the last admin cannot be disabled or made smaller.
+//! get the same id or name, and never undo one another.
+
+mod person;
+
+pub use person::PersonChange;
 
 use crate::access::Access;
 use crate::password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, PasswordError};
 use crate::secret::{RandomError, Secret, random_text};
 use crate::state::{State, person_key};
 use millrace_model::{
-    ApiClient, AuditEntry, ClientNumber, Definition, Filter, Person, Retention, Role,
-    WorkspaceNumber,
+    ApiClient, AuditEntry, ClientNumber, Definition, Filter, Retention, WorkspaceNumber,
 };
 use std::net::IpAddr;
 use thiserror::Error;
 
 /// Clients of the box, revoked ones included: all are held in memory.
 pub(crate) const CLIENTS_MAX: usize = 100_000;
-/// People of the box.
-pub(crate) const PEOPLE_MAX: usize = 1_000;
 /// Filters of one direction of one client.
 const FILTERS_MAX: usize = 64;
 /// Longest name in characters.
@@ -107,8 +108,8 @@ pub enum ChangeError {
     /// The box's keys are not there yet: the first definitions were not applied.
     #[error("the box is not set up yet")]
     NotSetUp,
-    /// Too many passwords are being hashed.
-    #[error("too many passwords are set at once; try again")]
+    /// Too many passwords are being hashed, or another change of the same is not in force yet.
+    #[error("too many changes are made at once; try again")]
     Busy,
     /// No randomness.
     #[error(transparent)]
@@ -229,93 +230,35 @@ impl Access {
         Ok(vec![Definition::Client(client), self.audit(actor, "client.revoke", id)])
     }
 
-    /// Prepares a person.
+    /// Prepares a new secret in the place of the old one, which is refused once this is applied;
+    /// the client's connections are cut. Tokens that it has fetched are good until they expire.
     ///
     /// # Errors
-    /// When the name or password will not do, or the name is taken.
-    pub fn new_person(
+    /// When there is none, or it is revoked.
+    pub fn renew(
         &self,
-        name: &str,
-        password: &str,
-        role: Role,
+        id: &str,
         actor: &Actor,
-    ) -> Result<Vec<Definition>, ChangeError> {
-        check_name(name)?;
-        check_password(password)?;
-        let password_hash = self.passwords.hash(password)?;
+    ) -> Result<(ApiClient, Secret, Vec<Definition>), ChangeError> {
+        let secret = Secret::generate()?;
         let mut state = self.state.write();
-        if state.people.len() >= PEOPLE_MAX {
-            return Err(ChangeError::TooMany { what: "people", limit: PEOPLE_MAX });
+        let known = state.by_id.get(id).cloned().ok_or_else(|| unknown(id))?;
+        if known.client.revoked.is_some() {
+            return Err(ChangeError::AlreadyRevoked { id: id.to_owned() });
         }
-        if state.people.contains_key(name) || !reserve(&mut state, person_key(name))? {
-            return Err(ChangeError::NameTaken { name: name.to_owned() });
+        let key = state.secret_key.as_ref().ok_or(ChangeError::NotSetUp)?;
+        let hash = key.hash(secret.reveal().as_bytes());
+        // Of two new secrets one would be dead when it is shown.
+        if !reserve(&mut state, id.to_owned())? {
+            return Err(ChangeError::Busy);
         }
         drop(state);
-        let created = self.clock.now();
-        let name = name.to_owned();
-        let audit = self.audit(actor, "person.create", &name);
-        let person = Person { name, password_hash, role, created, disabled: None };
-        Ok(vec![Definition::Person(person), audit])
+        let secret_hash = blake3::Hash::from_bytes(hash).to_hex().to_string();
+        let client = ApiClient { secret_hash, ..known.client.clone() };
+        let audit = self.audit(actor, "client.renew", id);
+        Ok((client.clone(), secret, vec![Definition::Client(client), audit]))
     }
 
-    /// Prepares a new password; the person's sessions end when it is applied.
-    ///
-    /// # Errors
-    /// When there is no such person or the password will not do.
-    pub fn set_password(
-        &self,
-        name: &str,
-        password: &str,
-        actor: &Actor,
-    ) -> Result<Vec<Definition>, ChangeError> {
-        check_password(password)?;
-        let password_hash = self.passwords.hash(password)?;
-        let person = Person { password_hash, ..self.known_person(name)? };
-        Ok(vec![Definition::Person(person), self.audit(actor, "person.password", name)])
-    }
-
-    /// Prepares another role.
-    ///
-    /// # Errors
-    /// When there is no such person, or it is the last admin.
-    pub fn set_role(
-        &self,
-        name: &str,
-        role: Role,
-        actor: &Actor,
-    ) -> Result<Vec<Definition>, ChangeError> {
-        let person = Person { role, ..self.known_person(name)? };
-        if role != Role::Admin {
-            self.check_another_admin(name)?;
-        }
-        Ok(vec![Definition::Person(person), self.audit(actor, "person.role", name)])
-    }
-
-    /// Prepares the end of an account.
-    ///
-    /// # Errors
-    /// When there is no such person, or it is the last admin.
-    pub fn disable_person(
-        &self,
-        name: &str,
-        actor: &Actor,
-    ) -> Result<Vec<Definition>, ChangeError> {
-        let person = Person { disabled: Some(self.clock.now()), ..self.known_person(name)? };
-        self.check_another_admin(name)?;
-        Ok(vec![Definition::Person(person), self.audit(actor, "person.disable", name)])
-    }
-
-    fn known_person(&self, name: &str) -> Result<Person, ChangeError> {
-        self.state.read().people.get(name).cloned().ok_or_else(|| unknown(name))
-    }
-
-    fn check_another_admin(&self, name: &str) -> Result<(), ChangeError> {
-        let state = self.state.read();
-        let is_other_admin = |person: &Person| {
-            person.name != name && person.role == Role::Admin && person.disabled.is_none()
-        };
-        state.people.values().any(is_other_admin).then_some(()).ok_or(ChangeError::LastAdmin)
-    }
 }
 
 fn unknown(name: &str) -> ChangeError {

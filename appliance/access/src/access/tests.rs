@@ -1,7 +1,7 @@
 //! Tests of access as a whole: prepared changes go through `apply`, as the journal does it.
 
 use super::*;
-use crate::change::NewClient;
+use crate::change::{NewClient, PersonChange};
 use crate::claim::{ATTEMPTS_MAX, CODE_LIFETIME, WAIT};
 use millrace_model::{Filter, Timestamp};
 use millrace_supervisor::TestClock;
@@ -63,6 +63,18 @@ fn new(name: &str) -> NewClient {
         retention: None,
         rate_per_s: Some(100),
     }
+}
+
+fn role(role: Role) -> PersonChange {
+    PersonChange { role: Some(role), ..PersonChange::default() }
+}
+
+fn password(password: &str) -> PersonChange {
+    PersonChange { password: Some(password.into()), ..PersonChange::default() }
+}
+
+fn disabled(disabled: bool) -> PersonChange {
+    PersonChange { disabled: Some(disabled), ..PersonChange::default() }
 }
 
 fn address(last: u8) -> Option<IpAddr> {
@@ -238,20 +250,71 @@ fn changing_a_person_ends_the_sessions() {
     let access = bench.access.clone();
     let sign_in = |password| access.sign_in_person("anna", password, None);
     let token = sign_in("correct horse").unwrap().token;
-    bench.apply(access.set_password("anna", "battery staple", &actor()).unwrap());
+    let change = |name: &str, change| access.change_person(name, &change, &actor());
+    bench.apply(change("anna", password("battery staple")).unwrap());
     assert!(access.verify_bearer(token.reveal()).is_err());
     assert_eq!(sign_in("correct horse").unwrap_err(), SignInError::Refused);
     let token = sign_in("battery staple").unwrap().token;
-    bench.apply(access.set_role("anna", Role::Viewer, &actor()).unwrap());
+    bench.apply(change("anna", role(Role::Viewer)).unwrap());
     assert!(access.verify_bearer(token.reveal()).is_err());
     assert_eq!(sign_in("battery staple").unwrap().role, Role::Viewer);
-    assert_eq!(access.disable_person("bert", &actor()).unwrap_err(), ChangeError::LastAdmin);
-    let refused = access.set_role("bert", Role::Engineer, &actor());
-    assert_eq!(refused.unwrap_err(), ChangeError::LastAdmin);
+    assert_eq!(change("bert", disabled(true)).unwrap_err(), ChangeError::LastAdmin);
+    assert_eq!(change("bert", role(Role::Engineer)).unwrap_err(), ChangeError::LastAdmin);
     let token = sign_in("battery staple").unwrap().token;
-    bench.apply(access.disable_person("anna", &actor()).unwrap());
+    bench.apply(change("anna", disabled(true)).unwrap());
     assert!(access.verify_bearer(token.reveal()).is_err());
     assert_eq!(sign_in("battery staple").unwrap_err(), SignInError::Refused);
+    bench.apply(change("anna", disabled(false)).unwrap());
+    assert!(sign_in("battery staple").is_ok(), "an account comes back as it was");
+    let unknown = ChangeError::Unknown { name: "carl".into() };
+    assert_eq!(change("carl", role(Role::Viewer)).unwrap_err(), unknown);
+    assert_eq!(change("anna", password("short")).unwrap_err(), ChangeError::PasswordInvalid);
+}
+
+#[test]
+fn two_changes_at_once_lose_neither_a_change_nor_the_last_admin() {
+    let mut bench = Bench::new();
+    bench.person("anna", Role::Admin);
+    bench.person("bert", Role::Admin);
+    let access = bench.access.clone();
+    let change = |name: &str, change| access.change_person(name, &change, &actor());
+    // Given one that is prepared and not in force yet
+    let first = change("anna", role(Role::Viewer)).unwrap();
+    // Then the same person waits, and the other one cannot count on her
+    assert_eq!(change("anna", password("battery staple")).unwrap_err(), ChangeError::Busy);
+    assert_eq!(change("bert", disabled(true)).unwrap_err(), ChangeError::Busy);
+    // When it could not be made durable, it never was
+    access.abandon(&first);
+    let second = change("bert", role(Role::Engineer)).unwrap();
+    bench.apply(second);
+    assert_eq!(change("anna", role(Role::Viewer)).unwrap_err(), ChangeError::LastAdmin);
+    assert!(change("anna", role(Role::Admin)).unwrap().is_empty(), "she is one already");
+    assert!(change("anna", password("battery staple")).is_ok(), "nothing is left behind");
+}
+
+#[test]
+fn a_renewed_client_has_one_secret_and_keeps_what_it_may() {
+    let mut bench = Bench::new();
+    let (client, old) = bench.client("press-4");
+    let access = bench.access.clone();
+    let grant = access.verify_secret("press-4", old.reveal()).unwrap();
+    let (renewed, secret, definitions) = access.renew("press-4", &actor()).unwrap();
+    assert!(access.verify_secret("press-4", old.reveal()).is_ok(), "prepared is not applied");
+    assert_eq!(access.renew("press-4", &actor()).unwrap_err(), ChangeError::Busy);
+    bench.apply(definitions);
+    assert!(grant.is_ended(), "its connections are cut");
+    let refused = access.verify_secret("press-4", old.reveal());
+    assert_eq!(refused.unwrap_err(), SignInError::Refused);
+    let grant = access.verify_secret("press-4", secret.reveal()).unwrap();
+    assert_eq!((grant.number, &grant.publish), (client.number, &client.publish));
+    assert_eq!(ApiClient { secret_hash: client.secret_hash.clone(), ..renewed }, client);
+    assert!(bench.restart().verify_secret("press-4", secret.reveal()).is_ok());
+    let revoke = access.revoke("press-4", &actor()).unwrap();
+    bench.apply(revoke);
+    let revoked = ChangeError::AlreadyRevoked { id: "press-4".into() };
+    assert_eq!(access.renew("press-4", &actor()).unwrap_err(), revoked);
+    let unknown = ChangeError::Unknown { name: "press-9".into() };
+    assert_eq!(access.renew("press-9", &actor()).unwrap_err(), unknown);
 }
 
 #[test]
@@ -402,6 +465,11 @@ fn each_change_leaves_its_trace() {
     let mut bench = Bench::new();
     bench.client("press-4");
     bench.person("anna", Role::Admin);
+    let renew = bench.access.renew("press-4", &actor()).unwrap();
+    bench.apply(renew.2);
+    let change = PersonChange { password: Some("battery staple".into()), ..disabled(false) };
+    let change = bench.access.change_person("anna", &change, &actor()).unwrap();
+    bench.apply(change);
     let revoke = bench.access.revoke("press-4", &actor()).unwrap();
     bench.apply(revoke);
     let from = Actor { who: "user:anna".into(), from: address(7) };
@@ -418,6 +486,8 @@ fn each_change_leaves_its_trace() {
     let expected = [
         ("client.create", "press-4"),
         ("person.create", "anna"),
+        ("client.renew", "press-4"),
+        ("person.password", "anna"),
         ("client.revoke", "press-4"),
         ("login.failed", "anna"),
     ];
