@@ -258,7 +258,6 @@ impl Access {
         let audit = self.audit(actor, "client.renew", id);
         Ok((client.clone(), secret, vec![Definition::Client(client), audit]))
     }
-
 }
 
 fn unknown(name: &str) -> ChangeError {

@@ -17,8 +17,9 @@ mod principal;
 mod query;
 mod report;
 mod sizing;
+mod system;
 
-pub use change::{CreatedClient, NewClients, NewPerson, NewTag, TagChange};
+pub use change::{CreatedClient, NewClients, NewPerson, NewTag, PersonChange, TagChange};
 pub use fault::Fault;
 pub use pipelines::{
     DocumentText, Hook, HookAnswer, HookCall, InWorkspace, ManualRun, NewDocument, NoPipelines,
@@ -33,6 +34,7 @@ pub use report::{
     AuditLine, ConfigEntry, ConfigSource, Health, HealthPart, Ledger, LedgerRow, Overview,
 };
 pub use sizing::{NoSizing, SizingBackend};
+pub use system::{BoundListener, LimitUnit, LimitUse, ServedCertificate, System};
 
 use bytes::Bytes;
 use millrace_model::{
@@ -81,6 +83,10 @@ pub trait Backend: Send + Sync + 'static {
     /// Blocking: creates a person, durably.
     fn create_person(&self, person: NewPerson, by: &Actor) -> Result<Person, Fault>;
 
+    /// Blocking: changes a person, durably, and ends the person's sessions; [`Fault::NotFound`]
+    /// for an unknown name, [`Fault::Conflict`] when no admin would be left.
+    fn change_person(&self, name: &str, change: PersonChange, by: &Actor) -> Result<Person, Fault>;
+
     /// In memory: the clients with ids after `after`, in the order of ids, at most `limit`.
     fn clients(&self, after: Option<&str>, limit: usize) -> PageOf<ApiClient>;
 
@@ -97,6 +103,10 @@ pub trait Backend: Send + Sync + 'static {
     /// Future: revokes a client: cuts it off, refuses its tokens at once. Revoking again is
     /// no fault; [`Fault::NotFound`] for an unknown id.
     fn revoke_client(&self, id: String, by: Actor) -> BoxFuture<Result<ApiClient, Fault>>;
+
+    /// Future: gives a client a new secret, cuts it off and refuses the old one at once;
+    /// [`Fault::NotFound`] for an unknown id, [`Fault::Conflict`] for a revoked client.
+    fn renew_client(&self, id: String, by: Actor) -> BoxFuture<Result<CreatedClient, Fault>>;
 
     /// In memory: all workspaces, by number.
     fn workspaces(&self) -> Vec<Workspace>;
@@ -151,6 +161,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// In memory: the settings in force, without secrets, in the order of the file.
     fn config_effective(&self) -> Vec<ConfigEntry>;
+
+    /// Blocking: listeners, limits, and what the next start would do differently.
+    fn system(&self) -> System;
 
     /// In memory: all metrics in the text form of Prometheus (0.0.4).
     fn metrics_text(&self) -> String;

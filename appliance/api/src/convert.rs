@@ -5,9 +5,13 @@
 
 mod inward;
 mod outward;
+mod system;
 
-pub(crate) use inward::{filters, name, new_clients, new_person, new_tag, password, tag_change};
+pub(crate) use inward::{
+    filters, name, new_clients, new_person, new_tag, password, person_change, tag_change,
+};
 pub(crate) use outward::{
     Workspaces, audit_entry, bucket, client, config_entry, counts, health, issue, measure,
     overview, person, role, sample, tag, time, workspace,
 };
+pub(crate) use system::system;

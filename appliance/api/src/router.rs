@@ -12,7 +12,7 @@ use crate::state::{Api, Settings};
 use crate::web;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{any, get, post, put};
+use axum::routing::{any, get, patch, post, put};
 use std::sync::Arc;
 
 /// The whole API around a backend. Each request must carry its [`crate::Peer`], as
@@ -57,6 +57,7 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .route("/overview", get(system::overview))
         .route("/measures", get(system::measures))
         .route("/config", get(system::config))
+        .route("/system", get(system::system))
         .route("/claim", get(session::claim_state).post(session::claim))
         .route("/login", post(session::login))
         .route("/logout", post(session::logout))
@@ -68,8 +69,10 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .route("/audit", get(audit::list))
         .nest("/sizing", sizing_routes())
         .route("/people", get(people::list).post(people::create))
+        .route("/people/{name}", patch(people::change))
         .route("/clients", get(clients::list).post(clients::create))
         .route("/clients/{id}", get(clients::get).delete(clients::revoke))
+        .route("/clients/{id}/renew", post(clients::renew))
         .route("/workspaces", get(tags::workspaces))
         .nest("/workspaces/{workspace}", workspace);
     Router::new()

@@ -9,6 +9,10 @@
 //! the key is written before the certificate, so that a crash between leaves nothing that is
 //! used.
 
+mod validity;
+
+pub use validity::Validity;
+
 use millrace_model::Timestamp;
 use rcgen::{CertificateParams, DnType, KeyPair};
 use ring::digest::{SHA256, digest};
@@ -61,6 +65,10 @@ pub struct Certificate {
     pub fingerprint: String,
     /// Whether it was generated just now.
     pub is_new: bool,
+    /// Whether the appliance generated it, now or before; else the operator put it there.
+    pub is_own: bool,
+    /// From when to when it is valid, as far as that can be read.
+    pub validity: Validity,
 }
 
 /// Reads the certificate in `folder`, or generates one for `names` (host names and addresses).
@@ -83,7 +91,7 @@ pub fn ensure_certificate(
         let ours = String::from_utf8_lossy(&generated);
         let is_ours = ours.lines().next() == Some(certificate.fingerprint.as_str());
         if !is_ours || ours == description(&certificate.fingerprint, names) {
-            return Ok(certificate);
+            return Ok(Certificate { is_own: is_ours, ..certificate });
         }
     }
     files.generate(names, now, write)
@@ -107,7 +115,9 @@ impl Files {
             .map_err(|_| bad(&self.certificate, "certificate"))?;
         let first = chain.first().ok_or_else(|| bad(&self.certificate, "certificate"))?;
         let fingerprint = fingerprint(first);
-        Ok(Some(Certificate { config: config(chain, key)?, fingerprint, is_new: false }))
+        let validity = validity::read(first);
+        let config = config(chain, key)?;
+        Ok(Some(Certificate { config, fingerprint, is_new: false, is_own: false, validity }))
     }
 
     fn generate(
@@ -134,8 +144,9 @@ impl Files {
         save(&self.generated, &description(&fingerprint, names))?;
         let key = PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes())
             .map_err(|_| TlsError::NotPem { path: self.key.clone(), expected: "private key" })?;
+        let validity = validity::read(certificate.der());
         let config = config(vec![certificate.der().clone()], key)?;
-        Ok(Certificate { config, fingerprint, is_new: true })
+        Ok(Certificate { config, fingerprint, is_new: true, is_own: true, validity })
     }
 }
 

@@ -6,13 +6,16 @@
 //!
 //! **Invariants**: nothing else in the appliance reads the environment or the file.
 
+mod documented;
 mod environment;
 mod lenient;
+mod loaded;
 pub(crate) mod validate;
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
+pub(crate) use loaded::{Loaded, Origin, Setting};
 pub(crate) use validate::Fault;
 
 /// All settings.
@@ -31,70 +34,6 @@ pub(crate) struct Config {
     pub(crate) runs: Runs,
     pub(crate) actions: Actions,
     pub(crate) log: Log,
-}
-
-/// The settings and where they come from.
-#[derive(Clone, Debug)]
-pub(crate) struct Loaded {
-    /// The settings in force.
-    pub(crate) config: Config,
-    from_file: Config,
-    text: String,
-}
-
-/// Where a setting comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// Nobody set it.
-    Default,
-    /// The file.
-    File,
-    /// A variable or the command line.
-    Override,
-}
-
-impl Loaded {
-    /// Settings that come from no file: of a box that this program makes for itself.
-    pub(crate) fn of(config: Config) -> Self {
-        Self { from_file: config.clone(), text: String::new(), config }
-    }
-
-    /// Every setting with its value as it would stand in the file, and where it comes from.
-    pub(crate) fn effective(&self) -> Vec<(String, String, Origin)> {
-        let in_force = flat(&toml::Table::try_from(&self.config).unwrap_or_default());
-        let from_file = flat(&toml::Table::try_from(&self.from_file).unwrap_or_default());
-        let written = flat(&self.text.parse().unwrap_or_default());
-        let origin = |key: &str, value: &str| {
-            if from_file.get(key).is_some_and(|file| file != value) {
-                Origin::Override
-            } else if written.contains_key(key) {
-                Origin::File
-            } else {
-                Origin::Default
-            }
-        };
-        in_force
-            .iter()
-            .map(|(key, value)| (key.clone(), value.clone(), origin(key, value)))
-            .collect()
-    }
-}
-
-fn flat(table: &toml::Table) -> std::collections::BTreeMap<String, String> {
-    let mut all = std::collections::BTreeMap::new();
-    for (name, value) in table {
-        match value.as_table() {
-            Some(section) => {
-                let rows =
-                    section.iter().map(|(key, value)| (format!("{name}.{key}"), value.to_string()));
-                all.extend(rows);
-            }
-            None => {
-                all.insert(name.clone(), value.to_string());
-            }
-        }
-    }
-    all
 }
 
 /// The MQTT listeners and their limits.
@@ -379,7 +318,11 @@ impl Config {
         let mut config = from_file.clone();
         faults.extend(environment::overlay(&mut config));
         faults.extend(validate::faults(&config));
-        if faults.is_empty() { Ok(Loaded { config, from_file, text }) } else { Err(faults) }
+        if faults.is_empty() {
+            Ok(Loaded::new(config, from_file, text, path.map(Path::to_owned)))
+        } else {
+            Err(faults)
+        }
     }
 
     /// Where in the text the reader of TOML stopped, and why.
@@ -403,7 +346,7 @@ mod tests {
     /// The documented file names every key with its default, and nothing else.
     #[test]
     fn the_documented_file_equals_the_defaults() {
-        let documented = include_str!("../../../docs/operate/millrace.toml");
+        let documented = documented::TEXT;
         let read = Config::from_toml(documented).unwrap();
         assert_eq!(read, Config::default());
         let keys = |text: &str| -> Vec<String> {
@@ -420,19 +363,6 @@ mod tests {
         };
         let all = toml::to_string(&Config::default()).unwrap();
         assert_eq!(keys(documented), keys(&all));
-    }
-
-    #[test]
-    fn tells_where_each_setting_comes_from() {
-        let text = "[broker]\nclients_max = 7\nlive_qos = 1\n".to_owned();
-        let from_file = Config::from_toml(&text).unwrap();
-        let mut config = from_file.clone();
-        config.broker.clients_max = 8;
-        let effective = Loaded { config, from_file, text }.effective();
-        let origin = |key: &str| effective.iter().find(|row| row.0 == key).unwrap().2;
-        assert_eq!(origin("broker.clients_max"), Origin::Override);
-        assert_eq!(origin("broker.live_qos"), Origin::File);
-        assert_eq!(origin("broker.listen"), Origin::Default);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod limit_near;
 pub use clock_jumped::ClockJumped;
 pub use connected_but_silent::{ConnectedButSilent, Connection};
 pub use disk_low::DiskLow;
-pub use limit_near::{LimitNear, Usage};
+pub use limit_near::{LimitNear, NEAR_PERCENT, Usage};
 
 /// Looks once.
 pub trait Watch: Send {

@@ -25,7 +25,7 @@ pub use issue::{Issue, Severity};
 pub use ledger::{ClientLedger, Counts, Ledger};
 pub use live::{FromClient, LiveFrame, LiveFrameKind, ToClient};
 pub use page::Page;
-pub use person::{NewPerson, Person, Role};
+pub use person::{NewPerson, Person, PersonChange, Role};
 pub use pipeline::{
     Activity, Deployment, DocumentFault, NewDeployment, NewRevision, Note, Pipeline, PipelineDiff,
     Revision, Running, RunningTrigger, SavedRevision, StoredRevision,
@@ -39,8 +39,8 @@ pub use secret::{NewSecret, NewVariable, Secret, Variable};
 pub use session::{Claim, ClaimState, Identity, IdentityKind, Login, OAuthToken, Session};
 pub use sizing::{Calibration, CalibrationState, NewPlan, PlanComparison, PlanItem, StoredPlan};
 pub use system::{
-    ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Measure, Measures, Overview,
-    Version,
+    Certificate, ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Limit, LimitUnit,
+    Listener, Measure, Measures, NextStart, Overview, SettingChange, System, Version,
 };
 pub use tag::{Kind, NewTag, Retention, Schema, Tag, TagChange, Workspace};
 pub use trial::{

@@ -43,6 +43,17 @@ pub struct NewPerson {
     pub role: Role,
 }
 
+/// What changes of a person; `None` stays.
+#[derive(Clone)]
+pub struct PersonChange {
+    /// Another role.
+    pub role: Option<Role>,
+    /// A new password, in clear; to be hashed and dropped.
+    pub password: Option<String>,
+    /// Whether the account is out of use.
+    pub disabled: Option<bool>,
+}
+
 /// A tag to create.
 #[derive(Clone, Debug)]
 pub struct NewTag {

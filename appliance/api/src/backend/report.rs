@@ -87,6 +87,10 @@ pub struct ConfigEntry {
     pub value: String,
     /// Where it comes from.
     pub source: ConfigSource,
+    /// Its default, as in the file.
+    pub default: String,
+    /// What it does.
+    pub about: String,
 }
 
 /// Where a setting comes from.

@@ -1,6 +1,6 @@
 //! From the contract's types to the model's, with every rule of shape.
 
-use crate::backend::{NewClients, NewPerson, NewTag, TagChange};
+use crate::backend::{NewClients, NewPerson, NewTag, PersonChange, TagChange};
 use crate::error::{ApiError, Result};
 use crate::limits::{
     CHOICES_MAX, CLIENTS_CREATED_MAX, DESCRIPTION_BYTES_MAX, FILTERS_MAX, NAME_BYTES_MAX,
@@ -49,6 +49,11 @@ pub(crate) fn new_person(person: &v1::NewPerson) -> Result<NewPerson> {
         password: password("password", &person.password)?,
         role: role(person.role),
     })
+}
+
+pub(crate) fn person_change(change: &v1::PersonChange) -> Result<PersonChange> {
+    let new = change.password.as_deref().map(|text| password("password", text)).transpose()?;
+    Ok(PersonChange { role: change.role.map(role), password: new, disabled: change.disabled })
 }
 
 /// Filters below a workspace.

@@ -238,5 +238,7 @@ pub(crate) fn config_entry(entry: backend::ConfigEntry) -> v1::ConfigEntry {
             backend::ConfigSource::File => v1::ConfigSource::File,
             backend::ConfigSource::Override => v1::ConfigSource::Override,
         },
+        default: Some(entry.default),
+        about: Some(entry.about).filter(|about| !about.is_empty()),
     }
 }

@@ -1,6 +1,7 @@
-//! API clients: list, create (secrets once), revoke.
+//! API clients: list, create (secrets once), renew, revoke.
 
 use super::{no_workspace, page_limit};
+use crate::backend::CreatedClient;
 use crate::convert::{self, Workspaces};
 use crate::cursor;
 use crate::error::{ApiError, Result};
@@ -75,13 +76,7 @@ pub(crate) async fn create(
         .ok_or_else(|| ApiError::invalid("workspace", no_workspace(&new.workspace)))?;
     let new = convert::new_clients(&new, workspace)?;
     let created = api.backend().create_clients(new, caller.actor()).await?;
-    let clients = created
-        .into_iter()
-        .map(|created| v1::CreatedClient {
-            client: convert::client(&created.client, &workspaces),
-            secret: created.secret,
-        })
-        .collect();
+    let clients = created.into_iter().map(|created| outward(created, &workspaces)).collect();
     Ok((StatusCode::CREATED, Json(v1::ClientsCreated { clients })))
 }
 
@@ -98,4 +93,27 @@ pub(crate) async fn revoke(
 ) -> Result<Json<v1::Client>> {
     let client = api.backend().revoke_client(id, caller.actor()).await?;
     Ok(Json(convert::client(&client, &Workspaces::of(api.backend()))))
+}
+
+/// Gives a client a new secret, in this answer and nowhere else. The old one is refused and the
+/// client's connections are cut at once; tokens that it has fetched are good until they expire.
+#[utoipa::path(
+    post, path = "/api/v1/clients/{id}/renew", tag = "clients", security(("bearer" = [])),
+    params(("id" = String, Path, description = "The client's id.")),
+    responses((status = 200, description = "The client with its new secret.", body = v1::CreatedClient))
+)]
+pub(crate) async fn renew(
+    State(api): State<Api>,
+    caller: Caller,
+    Segments(id): Segments<String>,
+) -> Result<Json<v1::CreatedClient>> {
+    let renewed = api.backend().renew_client(id, caller.actor()).await?;
+    Ok(Json(outward(renewed, &Workspaces::of(api.backend()))))
+}
+
+fn outward(created: CreatedClient, workspaces: &Workspaces) -> v1::CreatedClient {
+    v1::CreatedClient {
+        client: convert::client(&created.client, workspaces),
+        secret: created.secret,
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::convert;
 use crate::error::Result;
-use crate::extract::{Body, Caller};
+use crate::extract::{Body, Caller, Segments};
 use crate::state::Api;
 use axum::Json;
 use axum::extract::State;
@@ -36,4 +36,26 @@ pub(crate) async fn create(
         .hashing(move |backend| Ok(convert::person(&backend.create_person(person, &actor)?)))
         .await?;
     Ok((StatusCode::CREATED, Json(created)))
+}
+
+/// Changes a person's role or password, takes the account out of use or brings it back. The
+/// person's sessions end; the last admin stays one.
+#[utoipa::path(
+    patch, path = "/api/v1/people/{name}", tag = "people", security(("bearer" = [])),
+    params(("name" = String, Path, description = "The person's name.")),
+    request_body = v1::PersonChange,
+    responses((status = 200, description = "The person.", body = v1::Person))
+)]
+pub(crate) async fn change(
+    State(api): State<Api>,
+    caller: Caller,
+    Segments(name): Segments<String>,
+    Body(change): Body<v1::PersonChange>,
+) -> Result<Json<v1::Person>> {
+    let change = convert::person_change(&change)?;
+    let actor = caller.actor();
+    let changed = api
+        .hashing(move |backend| Ok(convert::person(&backend.change_person(&name, change, &actor)?)))
+        .await?;
+    Ok(Json(changed))
 }

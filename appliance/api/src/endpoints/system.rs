@@ -126,6 +126,18 @@ pub(crate) async fn config(
     Json(v1::Page { items: entries.into_iter().map(convert::config_entry).collect(), next: None })
 }
 
+/// What the box is, where it listens with which certificate, how near it is to its limits, and
+/// what its next start would do differently: the configuration file is read again for that.
+#[utoipa::path(
+    get, path = "/api/v1/system", tag = "system", security(("bearer" = [])),
+    responses((status = 200, description = "At this moment.", body = v1::System))
+)]
+pub(crate) async fn system(State(api): State<Api>, _caller: Caller) -> Result<Json<v1::System>> {
+    let told = api
+        .query(|backend| Ok(convert::system(backend.system(), backend.version(), backend.now())));
+    Ok(Json(told.await?))
+}
+
 /// This description.
 #[utoipa::path(
     get, path = "/api/v1/openapi.json", tag = "system",

@@ -17,10 +17,13 @@ fn ensure(folder: &Path, names: &[&str]) -> Result<Certificate, TlsError> {
 fn keeps_its_certificate_until_the_names_change() {
     let folder = tempfile::tempdir().unwrap();
     let first = ensure(folder.path(), &["localhost", "127.0.0.1"]).unwrap();
-    assert!(first.is_new);
+    assert!(first.is_new && first.is_own);
+    let until = Timestamp::from_rfc3339("2036-01-01T00:00:00Z");
+    assert_eq!(first.validity.not_after, until);
     assert_eq!(first.fingerprint.len(), 95);
     let again = ensure(folder.path(), &["localhost", "127.0.0.1"]).unwrap();
-    assert!(!again.is_new);
+    assert!(!again.is_new && again.is_own);
+    assert_eq!(again.validity, first.validity);
     assert_eq!(again.fingerprint, first.fingerprint);
     let renamed = ensure(folder.path(), &["localhost", "press-hall"]).unwrap();
     assert!(renamed.is_new);
@@ -39,7 +42,7 @@ fn leaves_the_operators_own_certificate_alone() {
     // When the names change
     let found = ensure(folder.path(), &["press-hall"]).unwrap();
     // Then it is still the operator's
-    assert!(!found.is_new);
+    assert!(!found.is_new && !found.is_own);
     assert_eq!(found.fingerprint, own.fingerprint);
 }
 

@@ -217,6 +217,21 @@ impl Backend for Fake {
         Ok(person)
     }
 
+    fn change_person(&self, name: &str, change: PersonChange, by: &Actor) -> Result<Person, Fault> {
+        self.check_journal()?;
+        let mut people = self.people.lock();
+        let found = people.iter_mut().find(|person| person.name == name);
+        let person = found.ok_or_else(|| Fault::NotFound("No such person.".to_owned()))?;
+        if person.role == Role::Admin && change.role.is_some() {
+            return Err(Fault::Conflict("This is the last admin.".to_owned()));
+        }
+        self.act(by.clone());
+        change.role.into_iter().for_each(|role| person.role = role);
+        change.password.into_iter().for_each(|text| person.password_hash = text);
+        change.disabled.into_iter().for_each(|on| person.disabled = on.then(now));
+        Ok(person.clone())
+    }
+
     fn clients(&self, after: Option<&str>, limit: usize) -> PageOf<ApiClient> {
         let clients = self.clients.lock();
         let mut found = clients.iter().filter(|client| after.is_none_or(|id| *client.id > *id));
@@ -257,6 +272,18 @@ impl Backend for Fake {
                 client.revoked = Some(now());
                 Ok(client.clone())
             }
+            None => Err(Fault::NotFound("There is no such client.".to_owned())),
+        })
+    }
+
+    fn renew_client(&self, id: String, by: Actor) -> BoxFuture<Result<CreatedClient, Fault>> {
+        self.act(by);
+        let found = self.client(&id);
+        done(match found {
+            Some(client) if client.revoked.is_some() => {
+                Err(Fault::Conflict("The client has been revoked.".to_owned()))
+            }
+            Some(client) => Ok(CreatedClient { client, secret: "renewed".to_owned() }),
             None => Err(Fault::NotFound("There is no such client.".to_owned())),
         })
     }
@@ -433,8 +460,48 @@ impl Backend for Fake {
     }
 
     fn config_effective(&self) -> Vec<ConfigEntry> {
-        let key = "broker.receive_maximum".to_owned();
-        vec![ConfigEntry { key, value: "1000".to_owned(), source: ConfigSource::Default }]
+        vec![ConfigEntry {
+            key: "broker.receive_maximum".to_owned(),
+            value: "10".to_owned(),
+            source: ConfigSource::File,
+            default: "1000".to_owned(),
+            about: "QoS 1 messages that may be unacknowledged.".to_owned(),
+        }]
+    }
+
+    fn system(&self) -> System {
+        let listener = |protocol, address: &str, setting| BoundListener {
+            protocol,
+            address: address.parse().unwrap(),
+            tls: address.ends_with("3"),
+            setting,
+        };
+        System {
+            build: "release",
+            platform: "linux x86_64".to_owned(),
+            started: now(),
+            config_file: Some("/etc/millrace.toml".to_owned()),
+            listeners: vec![
+                listener("mqtt", "127.0.0.1:1883", "broker.listen"),
+                listener("http", "192.0.2.7:443", "http.tls_listen"),
+            ],
+            certificate: Some(ServedCertificate {
+                fingerprint: "AB:CD".to_owned(),
+                not_before: None,
+                not_after: Some(now()),
+                own: true,
+            }),
+            limits: vec![LimitUse {
+                setting: "broker.clients_max".to_owned(),
+                what: "MQTT clients".to_owned(),
+                used: 20,
+                most: 5_000,
+                unit: LimitUnit::Count,
+            }],
+            near_percent: 80,
+            changes: vec![("broker.live_qos".to_owned(), "1".to_owned(), "0".to_owned())],
+            faults: vec!["line 3: no such key".to_owned()],
+        }
     }
 
     fn metrics_text(&self) -> String {

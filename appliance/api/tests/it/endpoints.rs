@@ -38,7 +38,36 @@ async fn the_box_tells_what_it_is() {
     let answer = server.get("viewer", &many).await;
     answer.expect_error(400, "bad_request", Some("names"));
     let config = server.get("viewer", "/api/v1/config").await.expect(200).value();
-    assert_eq!(config["items"][0]["key"], "broker.receive_maximum");
+    let expected = json!({
+        "key": "broker.receive_maximum", "value": "10", "source": "file", "default": "1000",
+        "about": "QoS 1 messages that may be unacknowledged.",
+    });
+    assert_eq!(config["items"][0], expected);
+}
+
+#[tokio::test]
+async fn the_box_tells_its_listeners_limits_and_next_start() {
+    let server = Server::start().await;
+    let system = server.get("viewer", "/api/v1/system").await.expect(200).value();
+    assert_eq!((&system["version"], &system["build"]), (&json!("0.1.0"), &json!("release")));
+    let expected = json!([
+        {"protocol": "mqtt", "address": "127.0.0.1:1883", "tls": false, "off_the_box": false,
+         "setting": "broker.listen"},
+        {"protocol": "http", "address": "192.0.2.7:443", "tls": true, "off_the_box": true,
+         "setting": "http.tls_listen"},
+    ]);
+    assert_eq!(system["listeners"], expected);
+    let expected = json!({"fingerprint": "AB:CD", "not_after": NOW, "own": true});
+    assert_eq!(system["certificate"], expected, "what cannot be told is absent");
+    let expected = json!([{"setting": "broker.clients_max", "what": "MQTT clients", "used": 20,
+                           "most": 5000, "unit": "count"}]);
+    assert_eq!((&system["limits"], &system["near_percent"]), (&expected, &json!(80)));
+    let expected = json!({
+        "changes": [{"key": "broker.live_qos", "in_force": "1", "next": "0"}],
+        "faults": ["line 3: no such key"],
+    });
+    assert_eq!(system["next_start"], expected);
+    server.get("device", "/api/v1/system").await.expect_error(403, "forbidden", None);
 }
 
 #[tokio::test]
@@ -104,6 +133,51 @@ async fn people_are_listed_without_their_hashes() {
     let body = r#"{"name":" emil","password":"long enough","role":"engineer"}"#;
     let answer = server.post("admin", "/api/v1/people", body).await;
     answer.expect_error(422, "invalid", Some("name"));
+}
+
+#[tokio::test]
+async fn people_are_changed_taken_out_of_use_and_brought_back() {
+    let server = Server::start().await;
+    for body in [
+        r#"{"name":"emil jr","password":"long enough","role":"viewer"}"#,
+        r#"{"name":"anna","password":"long enough","role":"admin"}"#,
+    ] {
+        server.post("admin", "/api/v1/people", body).await.expect(201);
+    }
+    let change = async |name: &str, body: &str| {
+        let target = format!("/api/v1/people/{name}");
+        Request::new("PATCH", &target).token("admin").json(body).send(server.address).await
+    };
+    let body = r#"{"role":"engineer","password":"another one"}"#;
+    let changed = change("emil%20jr", body).await.expect(200);
+    assert_eq!(changed.value()["role"], "engineer");
+    assert!(!changed.text().contains("another one"), "{}", changed.text());
+    assert_eq!(server.backend.people.lock()[0].password_hash, "another one");
+    let gone = change("emil%20jr", r#"{"disabled":true}"#).await.expect(200).value();
+    assert_eq!((&gone["disabled"], &gone["role"]), (&json!(NOW), &json!("engineer")));
+    let back = change("emil%20jr", r#"{"disabled":false}"#).await.expect(200).value();
+    assert!(back.get("disabled").is_none());
+    let short = change("emil%20jr", r#"{"password":"short"}"#).await;
+    short.expect_error(422, "invalid", Some("password"));
+    let unknown_field = change("emil%20jr", r#"{"name":"x"}"#).await;
+    unknown_field.expect_error(422, "invalid", Some("name"));
+    change("none", r#"{"role":"viewer"}"#).await.expect_error(404, "not_found", None);
+    change("anna", r#"{"role":"viewer"}"#).await.expect_error(409, "conflict", None);
+}
+
+#[tokio::test]
+async fn a_client_gets_a_new_secret_once() {
+    let server = Server::start().await;
+    let target = "/api/v1/clients/other/renew";
+    let renewed = server.post("engineer", target, "").await.expect(200).value();
+    assert_eq!(
+        (&renewed["secret"], &renewed["client"]["id"]),
+        (&json!("renewed"), &json!("other"))
+    );
+    let none = "/api/v1/clients/none/renew";
+    server.post("engineer", none, "").await.expect_error(404, "not_found", None);
+    Request::new("DELETE", "/api/v1/clients/other").token("engineer").send(server.address).await;
+    server.post("engineer", target, "").await.expect_error(409, "conflict", None);
 }
 
 #[tokio::test]

@@ -37,6 +37,7 @@ fn request(endpoint: &Endpoint, token: &str) -> Request {
     let body = match (endpoint.method, endpoint.path) {
         ("POST", "/api/v1/clients") => r#"{"name":"new"}"#,
         ("POST", "/api/v1/people") => r#"{"name":"new","password":"long enough","role":"viewer"}"#,
+        ("PATCH", "/api/v1/people/{name}") => r#"{"role":"engineer"}"#,
         ("POST", "/api/v1/workspaces/{workspace}/tags") => r#"{"path":"new","kind":"int"}"#,
         ("PATCH", path) if path.ends_with("/tag") => r#"{"unit":"bar"}"#,
         ("PUT", "/api/v1/sizing/plan") => r#"{"plan":{}}"#,
@@ -72,6 +73,8 @@ async fn prepare(server: &Server) {
         assert!([200, 204].contains(&put.send(server.address).await.status), "{name}");
     }
     server.post("admin", &format!("{target}/deploy"), "").await.expect(200);
+    let body = r#"{"name":"scale","password":"long enough","role":"viewer"}"#;
+    server.post("admin", "/api/v1/people", body).await.expect(201);
     server.backend.actors.lock().clear();
 }
 

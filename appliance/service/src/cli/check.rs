@@ -1,7 +1,7 @@
 //! `millrace check`: the configuration, all faults at once.
 
 use super::Place;
-use crate::config::{Config, Fault, Loaded, Origin};
+use crate::config::{Config, Fault, Loaded, Origin, Setting};
 use anyhow::bail;
 use std::io::Write as _;
 
@@ -13,7 +13,7 @@ pub(crate) fn load(place: &Place) -> anyhow::Result<Loaded> {
     match Config::load(place.config.as_deref()) {
         Ok(mut loaded) => {
             if let Some(data) = &place.data {
-                loaded.config.data_dir.clone_from(data);
+                loaded.use_data_folder(data);
             }
             Ok(loaded)
         }
@@ -30,7 +30,7 @@ pub(super) fn run(place: &Place) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "The configuration is good.")?;
     let mut given = 0;
-    for (key, value, origin) in loaded.effective() {
+    for Setting { key, value, origin, .. } in loaded.effective() {
         let from = match origin {
             Origin::Default => continue,
             Origin::File => "file",

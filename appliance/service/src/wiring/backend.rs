@@ -39,13 +39,22 @@ impl Answers {
     ) -> api::BoxFuture<Result<T, Fault>> {
         let shared = Arc::clone(&self.0);
         Box::pin(async move {
-            shared.make_durable(&definitions).await.map_err(|error| unavailable(&error))?;
-            Ok(result)
+            match shared.make_durable(&definitions).await {
+                Ok(_) => Ok(result),
+                Err(error) => {
+                    // Names that it had taken are free again.
+                    shared.access.abandon(&definitions);
+                    Err(unavailable(&error))
+                }
+            }
         })
     }
 
     fn durable_blocking(&self, definitions: &[Definition]) -> Result<(), Fault> {
-        self.0.make_durable_blocking(definitions).map_err(|error| unavailable(&error))
+        self.0.make_durable_blocking(definitions).map_err(|error| {
+            self.0.access.abandon(definitions);
+            unavailable(&error)
+        })
     }
 }
 
@@ -112,6 +121,15 @@ impl Backend for Answers {
         self.new_person(&person, by)
     }
 
+    fn change_person(
+        &self,
+        name: &str,
+        change: api::PersonChange,
+        by: &api::Actor,
+    ) -> Result<Person, Fault> {
+        self.changed_person(name, change, by)
+    }
+
     fn clients(&self, after: Option<&str>, limit: usize) -> api::PageOf<ApiClient> {
         self.client_page(after, limit)
     }
@@ -134,6 +152,14 @@ impl Backend for Answers {
         by: api::Actor,
     ) -> api::BoxFuture<Result<ApiClient, Fault>> {
         self.revoke(&id, &by)
+    }
+
+    fn renew_client(
+        &self,
+        id: String,
+        by: api::Actor,
+    ) -> api::BoxFuture<Result<api::CreatedClient, Fault>> {
+        self.renew(&id, &by)
     }
 
     fn workspaces(&self) -> Vec<Workspace> {
@@ -217,6 +243,10 @@ impl Backend for Answers {
 
     fn config_effective(&self) -> Vec<api::ConfigEntry> {
         self.settings()
+    }
+
+    fn system(&self) -> api::System {
+        self.system_report()
     }
 
     fn metrics_text(&self) -> String {

@@ -71,6 +71,7 @@ pub(super) fn open(loaded: Loaded, data: &Path, shutdown: Shutdown) -> anyhow::R
         ledger_snapshot: LedgerSnapshot::new(data),
         sizing: Arc::new(Sizing::open(data, &clock, &issues)),
         broker: OnceLock::new(),
+        bound: OnceLock::new(),
         claim_code: parking_lot::Mutex::new(None),
         loaded,
         clock,

@@ -5,6 +5,7 @@ use super::mqtt::{Gate, SignIn};
 use super::state::Shared;
 use crate::config::validate::{is_loopback, parse_address};
 use anyhow::{Context as _, anyhow};
+use millrace_api::backend as api;
 use millrace_api::{Listener, Settings, tls};
 use millrace_broker::{self as broker, Broker, DisconnectReason};
 use millrace_journal::{Disk as _, RealDisk};
@@ -23,6 +24,12 @@ pub(super) struct Listeners {
     pub(super) https: Option<SocketAddr>,
     pub(super) fingerprint: Option<String>,
     tasks: Vec<JoinHandle<()>>,
+}
+
+/// What the API tells of them.
+pub(super) struct Bound {
+    pub(super) listeners: Vec<api::BoundListener>,
+    pub(super) certificate: Option<api::ServedCertificate>,
 }
 
 impl Listeners {
@@ -73,7 +80,27 @@ pub(super) async fn start(shared: &Arc<Shared>) -> anyhow::Result<(Arc<Broker>, 
     warn_plain(shared);
     let mqtt = broker.local_addr().context("find the MQTT address")?;
     let mqtts = broker.local_addr_tls();
-    let fingerprint = certificate.map(|certificate| certificate.fingerprint);
+    let listener = |protocol, address, tls, setting| {
+        Some(api::BoundListener { protocol, address: address?, tls, setting })
+    };
+    let listeners = [
+        listener("mqtt", Some(mqtt), false, "broker.listen"),
+        listener("mqtt", mqtts, true, "broker.tls_listen"),
+        listener("http", Some(http), false, "http.listen"),
+        listener("http", https, true, "http.tls_listen"),
+    ];
+    let fingerprint = certificate.as_ref().map(|certificate| certificate.fingerprint.clone());
+    let bound = Bound {
+        listeners: listeners.into_iter().flatten().collect(),
+        certificate: certificate.map(|certificate| api::ServedCertificate {
+            fingerprint: certificate.fingerprint,
+            not_before: certificate.validity.not_before,
+            not_after: certificate.validity.not_after,
+            own: certificate.is_own,
+        }),
+    };
+    // It is started once; a second time would have found the broker taken.
+    let _first = shared.bound.set(bound).is_ok();
     Ok((broker, Listeners { mqtt, mqtts, http, https, fingerprint, tasks }))
 }
 

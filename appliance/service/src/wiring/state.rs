@@ -2,6 +2,7 @@
 
 use super::follower::read_definition;
 use super::ledger_snapshot::LedgerSnapshot;
+use super::serve::Bound;
 use super::sizing::Sizing;
 use crate::config::Loaded;
 use millrace_access::Access;
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     pub(super) fanout: Fanout,
     pub(super) live_qos: u8,
     pub(super) broker: OnceLock<Arc<Broker>>,
+    /// Where it listens, once it does.
+    pub(super) bound: OnceLock<Bound>,
     pub(super) sizing: Arc<Sizing>,
     pub(super) claim_code: Mutex<Option<String>>,
 }

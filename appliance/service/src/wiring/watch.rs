@@ -96,7 +96,8 @@ fn connections(shared: &Shared) -> Vec<Connection> {
     by_client.into_iter().map(|(name, values)| Connection { name, values }).collect()
 }
 
-fn usages(shared: &Shared) -> Vec<Usage> {
+/// Everything that has a limit that comes near.
+pub(super) fn usages(shared: &Shared) -> Vec<Usage> {
     let config = &shared.loaded.config;
     let journal = shared.journal.stats();
     let engine = shared.engine.stats();

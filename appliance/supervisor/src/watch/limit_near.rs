@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Key of the issues, with the name behind it.
 const ISSUE: &str = "limit-near";
 
+/// Share of a limit in hundredths from which on the issue is raised.
+pub const NEAR_PERCENT: u8 = 80;
+
 /// How much of something is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
@@ -77,7 +80,7 @@ impl Watch for LimitNear {
     fn tick(&mut self) {
         for usage in (self.usages)() {
             let key = || format!("{ISSUE}:{}", usage.name);
-            if is_over(&usage, 80) {
+            if is_over(&usage, NEAR_PERCENT.into()) {
                 self.raised.insert(usage.name);
                 let is_reached = is_over(&usage, 100);
                 self.issues.raise(Issue {

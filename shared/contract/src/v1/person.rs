@@ -40,3 +40,18 @@ pub struct NewPerson {
     /// What the person may do.
     pub role: Role,
 }
+
+/// Changes a person; what is absent stays. The person's sessions end.
+#[derive(Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PersonChange {
+    /// Another role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// A new password, at least 10 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<String>,
+    /// True takes the account out of use, false brings it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disabled: Option<bool>,
+}

@@ -1,7 +1,7 @@
 //! Signing in, clients and people.
 
 use super::{Answers, failed};
-use millrace_access::{Actor, ChangeError, ClaimError, NewClient, SignInError};
+use millrace_access::{Actor, ChangeError, ClaimError, NewClient, PersonChange, SignInError};
 use millrace_api::Fault;
 use millrace_api::backend as api;
 use millrace_model::{ApiClient, Definition, Person};
@@ -128,6 +128,23 @@ impl Answers {
         made.ok_or_else(|| Fault::Internal("no person was made".to_owned()))
     }
 
+    pub(super) fn changed_person(
+        &self,
+        name: &str,
+        change: api::PersonChange,
+        by: &api::Actor,
+    ) -> Result<Person, Fault> {
+        let api::PersonChange { role, password, disabled } = change;
+        let change = PersonChange { role, password, disabled };
+        let access = &self.0.access;
+        let definitions = access.change_person(name, &change, &actor(by)).map_err(change_fault)?;
+        if !definitions.is_empty() {
+            self.durable_blocking(&definitions)?;
+        }
+        let found = access.people().into_iter().find(|person| person.name == name);
+        found.ok_or_else(|| Fault::Internal("the person is gone".to_owned()))
+    }
+
     pub(super) fn client_page(&self, after: Option<&str>, limit: usize) -> api::PageOf<ApiClient> {
         let mut all = self.0.access.clients();
         all.sort_unstable_by(|a, b| a.id.cmp(&b.id));
@@ -166,6 +183,20 @@ impl Answers {
                     secret: secret.reveal().to_owned(),
                 });
                 self.durable(definitions, made.collect())
+            }
+        }
+    }
+
+    pub(super) fn renew(
+        &self,
+        id: &str,
+        by: &api::Actor,
+    ) -> api::BoxFuture<Result<api::CreatedClient, Fault>> {
+        match self.0.access.renew(id, &actor(by)) {
+            Err(error) => failed(change_fault(error)),
+            Ok((client, secret, definitions)) => {
+                let secret = secret.reveal().to_owned();
+                self.durable(definitions, api::CreatedClient { client, secret })
             }
         }
     }

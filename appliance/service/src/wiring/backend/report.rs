@@ -1,10 +1,12 @@
 //! What the box tells of itself.
 
 use super::Answers;
-use crate::config::Origin;
+use crate::config::{Origin, Setting};
+use crate::wiring::watch::usages;
 use millrace_api::Fault;
 use millrace_api::backend as api;
 use millrace_journal::{Seq, State};
+use millrace_supervisor::watch::Usage;
 
 fn tell_engine(health: &millrace_engine::Health) -> String {
     let still = health.workers - health.moving.min(health.workers);
@@ -14,6 +16,23 @@ fn tell_engine(health: &millrace_engine::Health) -> String {
         (true, still) => {
             format!("{still} of {} workers have not moved for a minute", health.workers)
         }
+    }
+}
+
+/// A limit in a unit that a person can read: MiB are told as bytes.
+fn limit(usage: Usage) -> api::LimitUse {
+    let (unit, scale) = match usage.name {
+        "journal.bytes_max_mib" => (api::LimitUnit::Bytes, 1 << 20),
+        name if name.ends_with("_mib_max") => (api::LimitUnit::Bytes, 1),
+        name if name.ends_with("_percent") => (api::LimitUnit::Percent, 1),
+        _ => (api::LimitUnit::Count, 1),
+    };
+    api::LimitUse {
+        setting: usage.name.to_owned(),
+        what: usage.what.into_owned(),
+        used: usage.used.saturating_mul(scale),
+        most: usage.limit.saturating_mul(scale),
+        unit,
     }
 }
 
@@ -112,14 +131,37 @@ impl Answers {
         }
     }
 
+    pub(super) fn system_report(&self) -> api::System {
+        let shared = &self.0;
+        let bound = shared.bound.get();
+        let (changes, faults) = match shared.loaded.next_start() {
+            Ok(changes) => (changes, Vec::new()),
+            Err(faults) => (Vec::new(), faults),
+        };
+        let changes = changes.into_iter().map(|change| (change.key, change.in_force, change.next));
+        api::System {
+            build: if cfg!(debug_assertions) { "debug" } else { "release" },
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            started: shared.started,
+            config_file: shared.loaded.path().map(|path| path.display().to_string()),
+            listeners: bound.map(|bound| bound.listeners.clone()).unwrap_or_default(),
+            certificate: bound.and_then(|bound| bound.certificate.clone()),
+            limits: usages(shared).into_iter().map(limit).collect(),
+            near_percent: millrace_supervisor::watch::NEAR_PERCENT,
+            changes: changes.collect(),
+            faults: faults.iter().map(ToString::to_string).collect(),
+        }
+    }
+
     pub(super) fn settings(&self) -> Vec<api::ConfigEntry> {
-        let entry = |(key, value, origin)| {
+        let entry = |setting: Setting| {
+            let Setting { key, value, origin, default, about } = setting;
             let source = match origin {
                 Origin::Default => api::ConfigSource::Default,
                 Origin::File => api::ConfigSource::File,
                 Origin::Override => api::ConfigSource::Override,
             };
-            api::ConfigEntry { key, value, source }
+            api::ConfigEntry { key, value, source, default, about }
         };
         self.0.loaded.effective().into_iter().map(entry).collect()
     }
