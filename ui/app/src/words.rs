@@ -7,12 +7,14 @@
 //! - Every text is there in both languages, with the same placeholders: a test looks at all of them.
 //! - No page holds a text of its own.
 
+pub mod access;
 pub mod appliances;
 pub mod claim;
 pub mod designer;
 pub mod faults;
 pub mod overview;
 pub mod pipelines;
+pub mod settings;
 pub mod shell;
 pub mod sign_in;
 pub mod sizing;
@@ -56,12 +58,14 @@ pub(crate) use messages;
 
 /// All files, for the test.
 pub const CATALOGUE: &[(&str, &[(&str, Message)])] = &[
+    ("access", access::ALL),
     ("appliances", appliances::ALL),
     ("claim", claim::ALL),
     ("designer", designer::ALL),
     ("faults", faults::ALL),
     ("overview", overview::ALL),
     ("pipelines", pipelines::ALL),
+    ("settings", settings::ALL),
     ("shell", shell::ALL),
     ("sign_in", sign_in::ALL),
     ("sizing", sizing::ALL),

@@ -473,7 +473,7 @@ impl Backend for Fake {
         let listener = |protocol, address: &str, setting| BoundListener {
             protocol,
             address: address.parse().unwrap(),
-            tls: address.ends_with("3"),
+            tls: address.ends_with(":443"),
             setting,
         };
         System {
