@@ -5,8 +5,12 @@
 
 // The attribute tells clippy that these modules are tests; an integration test is nothing else.
 #[cfg(test)]
+mod access;
+#[cfg(test)]
 mod first_run;
 #[cfg(test)]
 mod scene;
+#[cfg(test)]
+mod settings;
 #[cfg(test)]
 mod sizing;

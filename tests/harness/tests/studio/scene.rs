@@ -76,6 +76,12 @@ impl Scene {
         self.appliance.start_again()
     }
 
+    /// Writes the file that the appliance reads at its next start; this one runs on as it is.
+    pub(crate) fn write_settings(&self, more: &[&str]) -> anyhow::Result<()> {
+        let lines = self.settings.iter().map(String::as_str).chain(more.iter().copied());
+        self.appliance.configure(&lines.collect::<Vec<_>>())
+    }
+
     /// Fails when the page has complained on its console. That the API has nothing of a name is an
     /// answer; only the browser notes it there.
     pub(crate) fn expect_quiet_console(&self) -> anyhow::Result<()> {

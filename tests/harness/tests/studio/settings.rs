@@ -19,7 +19,8 @@ fn tells_what_is_in_force_and_where_it_comes_from() {
     assert!(listeners.contains(&http), "{listeners}");
     // The fingerprint is the one that the appliance prints at its start.
     let announced = scene.appliance.announced();
-    let printed = announced.split("SHA-256 ").nth(1).and_then(|rest| rest.split_whitespace().next());
+    let printed =
+        announced.split("SHA-256 ").nth(1).and_then(|rest| rest.split_whitespace().next());
     let shown = browser.until_text(".fingerprint code", |text| text.len() == 95).unwrap();
     assert_eq!(Some(shown.as_str()), printed);
     browser.until_text(".settings", |text| text.contains("days left")).unwrap();
@@ -32,7 +33,7 @@ fn tells_what_is_in_force_and_where_it_comes_from() {
     for part in ["broker.clients_max", "7", "5000", "file", "MQTT clients connected at once."] {
         assert!(row.contains(part), "{part} is not in: {row}");
     }
-    browser.fill(".settings-tools input", "").unwrap();
+    browser.fill(".settings-tools input", " ").unwrap();
     browser.click(".settings-tools .toggle").unwrap();
     browser
         .until_text(".settings-groups", |text| {

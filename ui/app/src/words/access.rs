@@ -82,6 +82,7 @@ super::messages! {
     CHOOSE_CLIENT: "Choose a client in the list.", "Wähle einen Client in der Liste.";
     IS_REVOKED: "It is revoked, for good; add another one.", "Er ist gesperrt, für immer; füge einen anderen hinzu.";
     PERMISSIONS: "What {name} may do", "Was {name} darf";
+    PERMISSIONS_OF_NONE: "What a client may do", "Was ein Client darf";
     PUBLISH_NONE: "May not publish.", "Darf nichts schreiben.";
     PUBLISH_WHAT: "May publish {what}.", "Darf schreiben: {what}.";
     SUBSCRIBE_NONE: "May not subscribe or query.", "Darf nichts abonnieren oder abfragen.";

@@ -171,9 +171,10 @@ fn cells(studio: &Studio, client: v1::Client) -> Vec<AnyView> {
 fn Permissions(desk: Desk) -> impl IntoView {
     let language = Studio::here().language;
     let title = Signal::derive(move || {
-        let name = desk.picked.with(|picked| picked.as_ref().map(|one| one.name.clone()));
-        let name = name.unwrap_or_else(|| "–".to_owned());
-        language.say_with(access::PERMISSIONS, &[("name", &name)])
+        match desk.picked.with(|picked| picked.as_ref().map(|one| one.name.clone())) {
+            None => language.say(access::PERMISSIONS_OF_NONE),
+            Some(name) => language.say_with(access::PERMISSIONS, &[("name", &name)]),
+        }
     });
     let lines = move || {
         desk.picked.with(|picked| match picked {
