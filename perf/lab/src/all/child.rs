@@ -23,9 +23,10 @@ use crate::output;
 use crate::set::{ClassRow, Figure, Profile, Set, State};
 use crate::stop;
 
-/// A class may take so many times what is expected, and a minute; then something is wrong.
+/// A class may take so many times what is expected, and five minutes at least; then something is
+/// wrong.
 const PATIENCE: u64 = 4;
-const PATIENCE_MIN: Duration = Duration::from_secs(120);
+const PATIENCE_MIN: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_millis(100);
 /// A class's guards unmount, stop servers and remove folders.
 const END_LIMIT: Duration = Duration::from_secs(60);

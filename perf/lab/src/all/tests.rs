@@ -50,7 +50,7 @@ fn lists_each_class_with_its_time() {
 #[test]
 fn a_row_says_its_state_where_it_has_no_figure() {
     let mut set = crate::set::tests::set();
-    set.put(crate::set::ClassRow {
+    set.put(ClassRow {
         state: State::NotBuilt,
         figures: Vec::new(),
         notes: vec!["there is none".into()],

@@ -152,7 +152,10 @@ fn one_class(
     let median = |figure: &dyn Fn(&Row) -> f64| {
         Spread::of(usable.clone().map(figure)).map(|found| rounded(found.median, 3))
     };
-    let cpu_us_per_run = median(&cpu_us_per_run);
+    // With devices beside, the CPU is theirs too: it says nothing of a run.
+    let is_alone = others.is_none();
+    let cpu_us_per_run = median(&cpu_us_per_run).filter(|_| is_alone);
+    let to_script = if is_alone { to_script } else { Vec::new() };
     let script_us_per_run = (script > 0.0).then(|| script * 1e6 / (all_runs as f64).max(1.0));
     Ok(json!({
         "offered_per_s": median(&|row| row.offered_per_s),
