@@ -147,6 +147,12 @@ pub(crate) fn climb(bench: &mut Bench<'_>) -> Result<(Value, bool)> {
         super::options::merge(&mut found, summary(held.get(..1).unwrap_or_default()));
         super::options::merge(&mut found, json!({ "guaranteed_per_s": rate, "hold": null }));
     }
+    if !clean {
+        // What the hold broke, or the first step where none met the rule.
+        let why = found.pointer("/hold/breaks").or_else(|| found.pointer("/steps/0/breaks"));
+        let why = why.cloned().unwrap_or(Value::Null);
+        super::options::merge(&mut found, json!({ "faults": why }));
+    }
     if let (Some(rate), true) = (full.filter(|_| hold > 0), options.hold_maximum) {
         super::options::merge(&mut found, hold_maximum(bench, rate, hold, &mut table)?);
     }
