@@ -32,6 +32,8 @@ super::messages! {
     LIMIT_QUEUE: "Runs that wait to be executed", "Läufe, die auf Ausführung warten";
     LIMIT_PARKED: "Runs that wait for a time or an answer", "Läufe, die auf Zeit oder Antwort warten";
     LIMIT_PARKED_BYTES: "Memory of runs that wait for a time or an answer", "Speicher der Läufe, die auf Zeit oder Antwort warten";
+    LIMIT_STATE: "Lasting state and variables", "Bleibender Zustand und Variablen";
+    LIMIT_RUNS: "Run history", "Laufverlauf";
     LIMIT_SHARE: "Waiting runs of the pipeline with the most, of its share", "Wartende Läufe der Pipeline mit den meisten, von ihrem Anteil";
     LISTENERS: "Listeners", "Listener";
     PROTOCOL: "Protocol", "Protokoll";

@@ -23,6 +23,7 @@ fn tell_engine(health: &millrace_engine::Health) -> String {
 fn limit(usage: Usage) -> api::LimitUse {
     let (unit, scale) = match usage.name {
         "journal.bytes_max_mib" => (api::LimitUnit::Bytes, 1 << 20),
+        "runs.bytes_max_mib" | "state_bytes_max" => (api::LimitUnit::Bytes, 1),
         name if name.ends_with("_mib_max") => (api::LimitUnit::Bytes, 1),
         name if name.ends_with("_percent") => (api::LimitUnit::Percent, 1),
         _ => (api::LimitUnit::Count, 1),

@@ -19,6 +19,8 @@ const NAMES: &[(&str, Message)] = &[
     ("pipelines.parked_max", settings::LIMIT_PARKED),
     ("pipelines.parked_mib_max", settings::LIMIT_PARKED_BYTES),
     ("pipelines.parked_share_percent", settings::LIMIT_SHARE),
+    ("state_bytes_max", settings::LIMIT_STATE),
+    ("runs.bytes_max_mib", settings::LIMIT_RUNS),
 ];
 
 /// The panel.
