@@ -90,6 +90,7 @@ pub const ENDPOINTS: &[Endpoint] = &[
     endpoint("GET", "/api/v1/workspaces", Need::Token),
     endpoint("GET", "/api/v1/workspaces/{workspace}/tags", Need::Token),
     endpoint("POST", "/api/v1/workspaces/{workspace}/tags", ENGINEER),
+    endpoint("GET", "/api/v1/workspaces/{workspace}/levels", VIEWER),
     endpoint("GET", "/api/v1/workspaces/{workspace}/tag", Need::Token),
     endpoint("PATCH", "/api/v1/workspaces/{workspace}/tag", ENGINEER),
     endpoint("GET", "/api/v1/workspaces/{workspace}/last", Need::Token),

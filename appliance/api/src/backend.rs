@@ -28,7 +28,8 @@ pub use pipelines::{
 };
 pub use principal::{Actor, Principal, PrincipalKind, Session, Token};
 pub use query::{
-    Bucket, Buckets, PageOf, RangeQuery, RawPage, RawQuery, Sample, SamplePosition, TagQuery,
+    Bucket, Buckets, Level, LevelQuery, PageOf, RangeQuery, RawPage, RawQuery, Sample,
+    SamplePosition, TagQuery,
 };
 pub use report::{
     AuditLine, ConfigEntry, ConfigSource, Health, HealthPart, Ledger, LedgerRow, Overview,
@@ -113,6 +114,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// In memory: the tags that the query asks for, in the order of paths.
     fn tags(&self, query: &TagQuery<'_>) -> PageOf<Tag>;
+
+    /// In memory: what stands directly below a branch, tags and branches by their keys in byte order.
+    fn levels(&self, query: &LevelQuery<'_>) -> PageOf<Level>;
 
     /// In memory: one tag.
     fn tag(&self, workspace: WorkspaceNumber, path: &str) -> Option<Tag>;

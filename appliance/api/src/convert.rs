@@ -11,7 +11,7 @@ pub(crate) use inward::{
     filters, name, new_clients, new_person, new_tag, password, person_change, tag_change,
 };
 pub(crate) use outward::{
-    Workspaces, audit_entry, bucket, client, config_entry, counts, health, issue, measure,
+    Workspaces, audit_entry, bucket, client, config_entry, counts, health, issue, level, measure,
     overview, person, role, sample, tag, time, workspace,
 };
 pub(crate) use system::system;

@@ -25,7 +25,7 @@ use utoipa::{Modify, OpenApi};
     paths(
         oauth::token, session::login, session::logout, session::claim_state, session::claim,
         session::me, people::list, people::create, people::change, audit::list, clients::list, clients::get,
-        clients::create, clients::revoke, clients::renew, tags::workspaces, tags::list, tags::get, tags::create,
+        clients::create, clients::revoke, clients::renew, tags::workspaces, tags::list, tags::levels, tags::get, tags::create,
         tags::update, history::last, history::range, raw::raw, ledger::get, issues::list,
         issues::acknowledge, system::root, system::live, system::ready, system::metrics,
         system::version, system::overview, system::measures, system::config, system::system, system::openapi, live::live,

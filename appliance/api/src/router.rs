@@ -47,6 +47,7 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
             get(secrets::variable).put(secrets::set_variable).delete(secrets::remove_variable),
         )
         .route("/tags", get(tags::list).post(tags::create))
+        .route("/levels", get(tags::levels))
         .route("/tag", get(tags::get).patch(tags::update))
         .route("/last", get(history::last))
         .route("/raw", get(raw::raw))

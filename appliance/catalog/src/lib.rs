@@ -22,7 +22,7 @@ mod store;
 
 pub use catalog::{Catalog, Config, Error, Loaded};
 pub use marks::Marks;
-pub use namespace::{CreateError, Namespace, NewTag, TAG_NUMBER_MAX};
+pub use namespace::{CreateError, Level, Namespace, NewTag, TAG_NUMBER_MAX};
 pub use pipelines::{
     By, Change, Deployed, Pipeline, PipelineError, Pipelines, Place, Removed, Saved,
 };

@@ -33,6 +33,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use thiserror::Error;
 
+pub use ordered::Level;
 pub use table::TAG_NUMBER_MAX;
 
 /// What a first value says about its tag.
@@ -228,6 +229,19 @@ impl Namespace {
         limit: usize,
     ) -> Vec<Arc<Tag>> {
         self.ordered.list(workspace, prefix, after, limit, |id| self.get(id))
+    }
+
+    /// What stands directly below a branch (empty, or ending in `/`), in byte order, from the first
+    /// behind `after` (a [`Level::key`]); and whether there is more.
+    #[must_use]
+    pub fn levels(
+        &self,
+        workspace: WorkspaceNumber,
+        branch: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> (Vec<Level>, bool) {
+        self.ordered.levels(workspace, branch, after, limit, |id| self.get(id))
     }
 
     /// Durable tags of all workspaces that have every word of `text` in their path, description

@@ -42,7 +42,7 @@ pub use system::{
     Certificate, ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Limit, LimitUnit,
     Listener, Measure, Measures, NextStart, Overview, SettingChange, System, Version,
 };
-pub use tag::{Kind, NewTag, Retention, Schema, Tag, TagChange, Workspace};
+pub use tag::{Kind, Level, NewTag, Retention, Schema, Tag, TagChange, Workspace};
 pub use trial::{
     CaseReport, Difference, Effect, EffectKind, PortOutput, RehearsalEvent, RehearsalReport,
     RehearsalRequest, StepTestReport, StepTestRequest, TestReport, TestRequest,

@@ -26,6 +26,7 @@ pub mod poll;
 pub mod routes;
 pub mod session;
 pub mod shell;
+mod typed;
 pub mod words;
 
 use context::Studio;

@@ -12,12 +12,14 @@ pub mod appliances;
 pub mod claim;
 pub mod designer;
 pub mod faults;
+pub mod namespace;
 pub mod overview;
 pub mod pipelines;
 pub mod settings;
 pub mod shell;
 pub mod sign_in;
 pub mod sizing;
+pub mod trends;
 pub mod units;
 
 use crate::locale::Locale;
@@ -63,12 +65,14 @@ pub const CATALOGUE: &[(&str, &[(&str, Message)])] = &[
     ("claim", claim::ALL),
     ("designer", designer::ALL),
     ("faults", faults::ALL),
+    ("namespace", namespace::ALL),
     ("overview", overview::ALL),
     ("pipelines", pipelines::ALL),
     ("settings", settings::ALL),
     ("shell", shell::ALL),
     ("sign_in", sign_in::ALL),
     ("sizing", sizing::ALL),
+    ("trends", trends::ALL),
     ("units", units::ALL),
 ];
 

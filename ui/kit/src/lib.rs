@@ -12,6 +12,7 @@
 
 pub mod badge;
 pub mod button;
+pub mod chart;
 pub mod dialog;
 pub mod empty;
 pub mod field;
@@ -39,6 +40,7 @@ mod viewport;
 
 pub use badge::{Badge, Priority};
 pub use button::{Button, Weight};
+pub use chart::{Chart, ChartAct, ChartLine, ChartPoint, ChartSign, ChartTexts, Window};
 pub use dialog::Dialog;
 pub use empty::Empty;
 pub use field::{Field, FieldKind};

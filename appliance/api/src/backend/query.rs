@@ -1,6 +1,6 @@
 //! Questions about tags and history, and their answers.
 
-use millrace_model::{Quality, TagId, Timestamp, Value, WorkspaceNumber};
+use millrace_model::{Quality, Tag, TagId, Timestamp, Value, WorkspaceNumber};
 
 /// A page of anything.
 #[derive(Clone, Debug)]
@@ -25,6 +25,43 @@ pub struct TagQuery<'a> {
     pub limit: usize,
     /// The path is one that the caller may see and asked for.
     pub visible: &'a (dyn Fn(&str) -> bool + Sync),
+}
+
+/// Which levels to list: what stands directly below a branch.
+pub struct LevelQuery<'a> {
+    /// The workspace.
+    pub workspace: WorkspaceNumber,
+    /// Empty for the root, else the branch's path with a `/` at its end.
+    pub branch: &'a str,
+    /// Only what comes behind this key, see [`Level::key`].
+    pub after: Option<&'a str>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// What stands directly below a branch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Level {
+    /// A tag.
+    Tag(Tag),
+    /// A further branch.
+    Branch {
+        /// Its own level of the path.
+        name: String,
+        /// Tags anywhere below it.
+        tags: u64,
+    },
+}
+
+impl Level {
+    /// Its own level of the path; a branch has a `/` at the end.
+    #[must_use]
+    pub fn key(&self, branch: &str) -> String {
+        match self {
+            Self::Tag(tag) => tag.path.strip_prefix(branch).unwrap_or(&tag.path).to_owned(),
+            Self::Branch { name, .. } => format!("{name}/"),
+        }
+    }
 }
 
 /// One sample.

@@ -108,6 +108,16 @@ pub(crate) fn tag(tag: &model::Tag, workspace: &str) -> v1::Tag {
     }
 }
 
+pub(crate) fn level(level: backend::Level, branch: &str, workspace: &str) -> v1::Level {
+    match level {
+        backend::Level::Branch { name, tags } => v1::Level { name, topics: Some(tags), tag: None },
+        backend::Level::Tag(own) => {
+            let name = own.path.strip_prefix(branch).unwrap_or(&own.path).to_owned();
+            v1::Level { name, topics: None, tag: Some(tag(&own, workspace)) }
+        }
+    }
+}
+
 pub(crate) fn sample(sample: &backend::Sample) -> v1::Sample {
     v1::Sample {
         source_time: time(sample.source_time),

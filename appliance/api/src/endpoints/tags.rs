@@ -1,7 +1,7 @@
 //! Workspaces and tags.
 
 use super::{find_tag, find_workspace, page_limit};
-use crate::backend::TagQuery;
+use crate::backend::{LevelQuery, TagQuery};
 use crate::convert;
 use crate::cursor;
 use crate::error::Result;
@@ -68,6 +68,50 @@ pub(crate) async fn list(
     });
     let next = page.items.last().filter(|_| page.more).map(|tag| cursor::of_name(&tag.path));
     let items = page.items.iter().map(|tag| convert::tag(tag, &name)).collect();
+    Ok(Json(v1::Page { items, next }))
+}
+
+/// Which levels to list.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LevelsParams {
+    /// The branch's path below the workspace, without a slash at its end; absent = the root.
+    #[serde(default)]
+    branch: String,
+    /// The `next` of the page before.
+    after: Option<String>,
+    /// 1 to 1,000; 100 when absent.
+    limit: Option<usize>,
+}
+
+/// What stands directly below a branch of the tree of topics.
+#[utoipa::path(
+    get, path = "/api/v1/workspaces/{workspace}/levels", tag = "tags",
+    security(("bearer" = [])),
+    params(("workspace" = String, Path, description = "The workspace's name."), LevelsParams),
+    responses((status = 200, description = "By name.", body = v1::Page<v1::Level>))
+)]
+pub(crate) async fn levels(
+    State(api): State<Api>,
+    caller: Caller,
+    Segments(name): Segments<String>,
+    Params(params): Params<LevelsParams>,
+) -> Result<Json<v1::Page<v1::Level>>> {
+    let workspace = find_workspace(&api, &caller.principal, &name)?;
+    let after = cursor::name(params.after.as_deref())?;
+    let mut branch = params.branch;
+    if !branch.is_empty() {
+        branch.push('/');
+    }
+    let page = api.backend().levels(&LevelQuery {
+        workspace,
+        branch: &branch,
+        after: after.as_deref(),
+        limit: page_limit(params.limit)?,
+    });
+    let last = page.items.last().filter(|_| page.more);
+    let next = last.map(|level| cursor::of_name(&level.key(&branch)));
+    let items = page.items.into_iter().map(|level| convert::level(level, &branch, &name)).collect();
     Ok(Json(v1::Page { items, next }))
 }
 

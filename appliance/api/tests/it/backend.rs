@@ -310,6 +310,32 @@ impl Backend for Fake {
         PageOf { items, more: found.next().is_some() }
     }
 
+    fn levels(&self, query: &LevelQuery<'_>) -> PageOf<Level> {
+        let tags = self.tags.lock();
+        let own = tags.iter().filter(|tag| tag.workspace == query.workspace);
+        let below = own.filter_map(|tag| Some((tag, tag.path.strip_prefix(query.branch)?)));
+        let mut levels = std::collections::BTreeMap::new();
+        for (tag, rest) in below {
+            match rest.split_once('/') {
+                None => drop(levels.insert(rest.to_owned(), Level::Tag(tag.clone()))),
+                Some((name, _)) => {
+                    let branch = Level::Branch { name: name.to_owned(), tags: 0 };
+                    if let Level::Branch { tags, .. } =
+                        levels.entry(format!("{name}/")).or_insert(branch)
+                    {
+                        *tags += 1;
+                    }
+                }
+            }
+        }
+        let behind =
+            levels.into_iter().filter(|(key, _)| query.after.is_none_or(|a| key.as_str() > a));
+        let mut items: Vec<Level> = behind.map(|(_, level)| level).collect();
+        let more = items.len() > query.limit;
+        items.truncate(query.limit);
+        PageOf { items, more }
+    }
+
     fn tag(&self, workspace: WorkspaceNumber, path: &str) -> Option<Tag> {
         let tags = self.tags.lock();
         tags.iter().find(|tag| tag.workspace == workspace && tag.path == path).cloned()

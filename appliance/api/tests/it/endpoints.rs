@@ -255,6 +255,26 @@ async fn tags_are_listed_searched_and_paged() {
 }
 
 #[tokio::test]
+async fn a_tree_is_listed_level_by_level() {
+    let server = Server::start().await;
+    let list = async |query: &str| {
+        let target = format!("/api/v1/workspaces/main/levels?{query}");
+        server.get("viewer", &target).await.expect(200).value()
+    };
+    let root = list("").await;
+    assert_eq!(names(&root, "name"), ["hall", "press-4"]);
+    assert_eq!((&root["items"][1]["topics"], root["items"][1].get("tag")), (&json!(2), None));
+    let page = list("limit=1").await;
+    let next = page["next"].as_str().unwrap();
+    let rest = list(&format!("limit=1&after={next}")).await;
+    assert_eq!((names(&rest, "name"), rest.get("next")), (vec!["press-4"], None));
+    let below = list("branch=press-4").await;
+    assert_eq!(names(&below, "name"), ["pressure", "temperature"]);
+    assert_eq!(below["items"][1]["tag"]["path"], "press-4/temperature");
+    assert_eq!(names(&list("branch=press").await, "name"), Vec::<&str>::new());
+}
+
+#[tokio::test]
 async fn a_client_sees_its_workspace_and_its_paths_only() {
     let server = Server::start().await;
     let workspaces = server.get("device", "/api/v1/workspaces").await.expect(200).value();

@@ -156,3 +156,42 @@ fn many_threads_create_one_tag_each_path() {
     assert_eq!(namespace.tags_created_by(ClientNumber(3)), 2_000);
     eprintln!("8,000 creates from 4 threads took {:?}", started.elapsed());
 }
+
+/// All levels of a branch in pages of `limit`, as text.
+fn levels(namespace: &Namespace, branch: &str, limit: usize) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut after: Option<String> = None;
+    loop {
+        let (page, more) = namespace.levels(MAIN, branch, after.as_deref(), limit);
+        after = page.last().map(|level| level.key(branch));
+        all.extend(page.iter().map(|level| match level {
+            Level::Tag(tag) => tag.path.clone(),
+            Level::Branch { name, tags } => format!("{name}/ {tags}"),
+        }));
+        if !more {
+            return all;
+        }
+    }
+}
+
+#[test]
+fn a_branch_tells_what_stands_directly_below_it() {
+    let namespace = namespace();
+    for path in ["b", "b/c", "b-x", "b/d/e", "b/d/f", "b0", "a/x/y", "z/1", "ä/1", "ä/2"] {
+        define(&namespace, path);
+    }
+    namespace.apply(&Definition::Workspace(Workspace {
+        number: WorkspaceNumber(2),
+        name: "other".into(),
+        created: Timestamp(1),
+    }));
+    let (tag, _) =
+        namespace.create(NewTag { workspace: WorkspaceNumber(2), ..new_tag("b/q") }).unwrap();
+    namespace.apply(&Definition::Tag(Tag::clone(&tag)));
+    let expected = ["a/ 1", "b", "b-x", "b/ 3", "b0", "z/ 1", "ä/ 2"];
+    for limit in [1, 2, 3, 100] {
+        assert_eq!(levels(&namespace, "", limit), expected, "pages of {limit}");
+        assert_eq!(levels(&namespace, "b/", limit), ["b/c", "d/ 2"], "pages of {limit}");
+    }
+    assert_eq!(levels(&namespace, "nothing/", 10), Vec::<String>::new());
+}

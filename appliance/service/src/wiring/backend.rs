@@ -12,6 +12,7 @@ use super::state::Shared;
 use millrace_api::backend as api;
 use millrace_api::{Backend, Fault, LiveSink, Principal, PrincipalKind};
 use millrace_broker::LocalSubscription;
+use millrace_catalog::Level;
 use millrace_journal::AppendError;
 use millrace_model::{
     ApiClient, Definition, Filter, Person, Tag, TagId, Timestamp, Workspace, WorkspaceNumber,
@@ -168,6 +169,18 @@ impl Backend for Answers {
 
     fn tags(&self, query: &api::TagQuery<'_>) -> api::PageOf<Tag> {
         self.tag_page(query)
+    }
+
+    fn levels(&self, query: &api::LevelQuery<'_>) -> api::PageOf<api::Level> {
+        let names = &self.0.namespace;
+        let (levels, more) = names.levels(query.workspace, query.branch, query.after, query.limit);
+        let level = |level: Level| match level {
+            Level::Tag(tag) => api::Level::Tag(Tag::clone(&tag)),
+            Level::Branch { name, tags } => {
+                api::Level::Branch { name, tags: u64::try_from(tags).unwrap_or(u64::MAX) }
+            }
+        };
+        api::PageOf { items: levels.into_iter().map(level).collect(), more }
     }
 
     fn tag(&self, workspace: WorkspaceNumber, path: &str) -> Option<Tag> {

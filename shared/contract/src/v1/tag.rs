@@ -95,6 +95,20 @@ pub struct Tag {
     pub created: String,
 }
 
+/// What stands directly below a branch of the tree of topics: a topic, or a further branch. A place
+/// that is both comes twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Level {
+    /// Its own level of the path.
+    pub name: String,
+    /// Of a branch: how many topics lie anywhere below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topics: Option<u64>,
+    /// Of a topic: its tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<Tag>,
+}
+
 /// Creates a tag before its first value.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -9,8 +9,12 @@ mod access;
 #[cfg(test)]
 mod first_run;
 #[cfg(test)]
+mod namespace;
+#[cfg(test)]
 mod scene;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod sizing;
+#[cfg(test)]
+mod trends;

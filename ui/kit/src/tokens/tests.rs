@@ -85,7 +85,8 @@ fn text_reads_on_every_surface() {
 #[test]
 fn lines_are_seen_on_every_surface() {
     for dark in [false, true] {
-        check(&theme(dark), &["line"], GRAPHICS);
+        let names = ["line", "trend-1", "trend-2", "trend-3", "trend-4"];
+        check(&theme(dark), &names, GRAPHICS);
     }
 }
 

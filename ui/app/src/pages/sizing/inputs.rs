@@ -6,8 +6,8 @@
 
 use super::desk::Desk;
 use super::entries::{Entry, Group, Part, machine};
-use super::number;
 use super::sheet::Row;
+use crate::typed;
 use crate::words::{Message, sizing, t};
 use leptos::prelude::*;
 use millrace_kit::id::{focus, unique};
@@ -147,7 +147,7 @@ fn field<T: Part>(desk: Desk, id: u64, entry: &'static Entry<T>) -> AnyView {
                 let now = desk.sheet.with_untracked(|sheet| T::find(sheet, id).and_then(get));
                 if let Some(number) = now {
                     let locale = desk.studio().language.0.get_untracked();
-                    value.set(number::written(locale, number));
+                    value.set(typed::written(locale, number));
                 }
             };
             let shown =
@@ -188,7 +188,7 @@ pub(super) fn number_text(
     set: impl Fn(Option<f64>) + 'static,
 ) -> RwSignal<String> {
     let language = desk.studio().language;
-    let first = now.map(|number| number::written(language.0.get_untracked(), number));
+    let first = now.map(|number| typed::written(language.0.get_untracked(), number));
     let value = RwSignal::new(first.unwrap_or_default());
     let latest = StoredValue::new(now);
     follow(value, move |text| {
@@ -196,7 +196,7 @@ pub(super) fn number_text(
             None
         } else {
             // Not a number is what the plan's own check has a sentence for.
-            Some(number::read(language.0.get_untracked(), &text).unwrap_or(f64::NAN))
+            Some(typed::read(language.0.get_untracked(), &text).unwrap_or(f64::NAN))
         };
         latest.set_value(number);
         set(number);
@@ -207,7 +207,7 @@ pub(super) fn number_text(
         if before.is_some_and(|before| before != locale)
             && let Some(number) = number
         {
-            value.set(number::written(locale, number));
+            value.set(typed::written(locale, number));
         }
         locale
     });
@@ -215,7 +215,7 @@ pub(super) fn number_text(
 }
 
 /// Calls when a value has changed, but not for the first one.
-pub(super) fn follow<V>(value: RwSignal<V>, act: impl Fn(V) + 'static)
+pub(crate) fn follow<V>(value: RwSignal<V>, act: impl Fn(V) + 'static)
 where
     V: Clone + PartialEq + Send + Sync + 'static,
 {

@@ -7,6 +7,7 @@
 use super::desk::Desk;
 use super::inputs::number_text;
 use super::phrase;
+use crate::typed;
 use crate::words::{sizing, t};
 use leptos::prelude::*;
 use millrace_kit::{Badge, Button, Field, FieldKind, Panel, Priority, Weight};
@@ -123,7 +124,7 @@ fn Limit(setting: String, checks: Memo<Vec<Check>>) -> impl IntoView {
         aim().map(|aim| {
             let locale = language.locale();
             let text = language.say_with(sizing::SET_TO, &[("value", &locale.amount(aim))]);
-            let write = move |()| value.set(super::number::written(locale, aim));
+            let write = move |()| value.set(typed::written(locale, aim));
             view! { <Button on_press=write>{text}</Button> }
         })
     };

@@ -8,7 +8,7 @@
 use crate::locale::Locale;
 
 /// A number with all its digits, to be edited: no marks between thousands.
-pub(super) fn written(locale: Locale, number: f64) -> String {
+pub(crate) fn written(locale: Locale, number: f64) -> String {
     if !number.is_finite() {
         return String::new();
     }
@@ -20,7 +20,7 @@ pub(super) fn written(locale: Locale, number: f64) -> String {
 }
 
 /// The number that was typed.
-pub(super) fn read(locale: Locale, text: &str) -> Option<f64> {
+pub(crate) fn read(locale: Locale, text: &str) -> Option<f64> {
     let (group, point) = match locale {
         Locale::English => (',', '.'),
         Locale::German => ('.', ','),
