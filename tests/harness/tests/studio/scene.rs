@@ -82,12 +82,14 @@ impl Scene {
         self.appliance.configure(&lines.collect::<Vec<_>>())
     }
 
-    /// Fails when the page has complained on its console. That the API has nothing of a name, or does
-    /// not take what was typed, is an answer; only the browser notes it there.
+    /// Fails when the page has complained on its console. That the API has nothing of a name, does not
+    /// take what was typed or has ended something already, is an answer; only the browser notes it
+    /// there.
     pub(crate) fn expect_quiet_console(&self) -> anyhow::Result<()> {
         let mut errors = self.browser.console_errors()?;
         let is_answer = |error: &String| {
-            error.contains("/api/v1/") && ["404", "422"].iter().any(|code| error.contains(code))
+            error.contains("/api/v1/")
+                && ["404", "409", "422"].iter().any(|code| error.contains(code))
         };
         errors.retain(|error| !is_answer(error));
         anyhow::ensure!(errors.is_empty(), "the page complained: {errors:#?}");
