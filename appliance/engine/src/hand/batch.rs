@@ -207,13 +207,14 @@ impl Hand {
             if core.stage.is_stopping.load(Ordering::Acquire) {
                 return Turn::Stops;
             }
-            match self.again(Arc::clone(&run.queued), |run| {
+            let again = self.again(Arc::clone(&run.queued), |run| {
                 let attempt = run.attempt.load(Ordering::Acquire);
                 Taken::New(run, attempt)
-            }) {
-                Turn::Goes => run.end_gone(self.core.deployments.get(id.pipeline).is_some()),
-                again => return again,
+            });
+            if let Some(again) = again {
+                return again;
             }
+            run.end_gone(self.core.deployments.get(id.pipeline).is_some());
         }
         let is_to_park = drive == Drive::Parked;
         if !self.claim(id, is_to_park) {
@@ -246,15 +247,17 @@ impl Hand {
         self.undo.back(&self.core.stage.states, is_alone);
     }
 
-    /// A run that was interrupted, as the next attempt under the revision that is in force;
-    /// [`Turn::Goes`] if there is none, or none that has its trigger.
-    pub(super) fn again(&self, run: Arc<Queued>, taken: impl FnOnce(Arc<Queued>) -> Taken) -> Turn {
+    /// A run that was interrupted, as the next attempt under the revision that is in force; `None`
+    /// if there is none, or none that has its trigger.
+    pub(super) fn again(
+        &self,
+        run: Arc<Queued>,
+        taken: impl FnOnce(Arc<Queued>) -> Taken,
+    ) -> Option<Turn> {
         run.plan.fate.give_up();
-        let deployment = self.core.deployments.get(run.plan.number);
-        let Some(next) = deployment.and_then(|known| run.under(&known.plan)) else {
-            return Turn::Goes;
-        };
+        let deployment = self.core.deployments.get(run.plan.number)?;
+        let next = run.under(&deployment.plan)?;
         next.attempt.fetch_add(1, Ordering::AcqRel);
-        Turn::Again(run, taken(Arc::new(next)))
+        Some(Turn::Again(run, taken(Arc::new(next))))
     }
 }

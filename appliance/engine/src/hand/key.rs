@@ -32,9 +32,9 @@ impl Hand {
                 Some(key) => Some(key),
                 None if core.stage.is_stopping.load(Ordering::Acquire) => return Turn::Stops,
                 None => match self.again(Arc::clone(&queued), Taken::Unkeyed) {
+                    Some(again) => return again,
                     // It ends as soon as it begins.
-                    Turn::Goes => None,
-                    again => return again,
+                    None => None,
                 },
             },
         };

@@ -1,9 +1,8 @@
 //! Workers take runs and bring them back.
 //!
-//! The highest lane with work goes first; a lane that was passed over too often gets one run,
-//! and so does what of it one worker alone may run. A
-//! batch is of one pipeline and as large as about two milliseconds of its work, so that it
-//! is accounted for as a whole (one reading of the CPU clock a run) and nobody waits long behind it.
+//! The highest lane with work goes first; a lane that was passed over too often gets one run, and so
+//! does what of it one worker alone may run. A batch is of one pipeline and as large as about two
+//! milliseconds of its work, so that nobody waits long behind it.
 //!
 //! **Invariants**: no lane has more runs out than it has slots.
 

@@ -2,9 +2,8 @@
 //!
 //! Changes are in the cells at once: a step sees its own, and nobody else executes runs of a
 //! pipeline that keeps state. A step that fails takes its own back, an attempt that does not count
-//! all of them. The list serves one
-//! run after the other; it is of one stay in a worker's hands, since what a run changed before it
-//! waited stands in the journal.
+//! all of them. The list serves one run after the other; it is of one stay in a worker's hands, since
+//! what a run changed before it waited stands in the journal.
 //!
 //! **Invariants**: after [`Undo::back`] each entry holds what it held at the mark, but for
 //! what somebody else has set meanwhile.

@@ -41,6 +41,10 @@ pub(crate) struct Run {
     pub(crate) seconds: u64,
 }
 
+pub(super) const fn run(arguments: &'static str, seconds: u64) -> Run {
+    Run { arguments, seconds }
+}
+
 /// The guaranteed rate that is taken where the set has none.
 pub(crate) const GUARANTEED: f64 = 20_000.0;
 
@@ -53,6 +57,21 @@ pub(crate) struct Reading {
     /// A JSON pointer to a number, or to a spread; `*` goes over a list, whose invalid entries are
     /// left out.
     pub(crate) at: &'static str,
+}
+
+/// A figure of which less is better.
+pub(super) const fn lower(name: &'static str, unit: &'static str, at: &'static str) -> Reading {
+    Reading { name, unit, better: Better::Lower, at }
+}
+
+/// A figure of which more is better.
+pub(super) const fn higher(name: &'static str, unit: &'static str, at: &'static str) -> Reading {
+    Reading { name, unit, better: Better::Higher, at }
+}
+
+/// A figure that is told, and no judgment of the program.
+pub(super) const fn neither(name: &'static str, unit: &'static str, at: &'static str) -> Reading {
+    Reading { name, unit, better: Better::Neither, at }
 }
 
 /// How a climb is read.

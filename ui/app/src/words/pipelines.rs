@@ -50,10 +50,9 @@ super::messages! {
     NOTE_HELP: "What is new, for whoever looks at the revisions.", "Was neu ist, für alle, die die Revisionen ansehen.";
     CHANGES: "Changes against revision {n}", "Änderungen gegenüber Revision {n}";
     DRAFT: "draft", "Entwurf";
-    DRAFT_KEPT: "Draft kept on this machine, not deployed.", "Entwurf auf diesem Rechner gesichert, nicht ausgerollt.";
     SAVED: "Stored as revision {n}. What runs has not changed.", "Als Revision {n} gespeichert. Was läuft, ist unverändert.";
     SAVED_SAME: "Revision {n} holds this already.", "Revision {n} enthält das schon.";
-    RESTORED: "Your unsaved draft was brought back.", "Dein nicht gespeicherter Entwurf wurde zurückgeholt.";
+    DRAFT_KEPT: "This draft is kept on this machine; the appliance does not have it yet.", "Dieser Entwurf liegt auf diesem Rechner; das Gerät hat ihn noch nicht.";
     DISCARD: "Discard draft", "Entwurf verwerfen";
     SAVE: "Save", "Speichern";
     UNDO: "Undo", "Zurücknehmen";

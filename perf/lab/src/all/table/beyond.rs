@@ -1,31 +1,21 @@
 //! What the reference says that it does not cover.
 
-use crate::all::class::{Class, Group, Reading, Run};
-use crate::set::Better::{Higher, Lower, Neither};
+use crate::all::class::{Class, Group, Reading, Run, higher, lower, neither, run};
 
 const PAIRS: &str = "Pairs of rows in turns, the plain case and this one: what differs is this one \
     thing. All values of 40 topics are read back.";
 const READINGS: &[Reading] = &[
-    Reading { name: "CPU to the plain case", unit: "x", better: Lower, at: "/ratio" },
-    Reading { name: "CPU per value", unit: "us", better: Lower, at: "/cpu_us_per_value" },
-    Reading { name: "publish to stored p99", unit: "ms", better: Lower, at: "/p99_ms" },
-    Reading {
-        name: "the same in the plain case",
-        unit: "ms",
-        better: Neither,
-        at: "/p99_ms_plain",
-    },
-    Reading { name: "stored", unit: "values/s", better: Neither, at: "/stored_per_s" },
-    Reading { name: "delivered live", unit: "1/s", better: Neither, at: "/delivered_per_s" },
-    Reading { name: "dropped for slow subscribers", unit: "", better: Lower, at: "/dropped" },
-    Reading { name: "queries", unit: "1/s", better: Neither, at: "/queries_per_s" },
-    Reading { name: "last value of all topics p99", unit: "ms", better: Lower, at: "/last_p99_ms" },
-    Reading { name: "chart of a topic p99", unit: "ms", better: Lower, at: "/range_p99_ms" },
+    lower("CPU to the plain case", "x", "/ratio"),
+    lower("CPU per value", "us", "/cpu_us_per_value"),
+    lower("publish to stored p99", "ms", "/p99_ms"),
+    neither("the same in the plain case", "ms", "/p99_ms_plain"),
+    neither("stored", "values/s", "/stored_per_s"),
+    neither("delivered live", "1/s", "/delivered_per_s"),
+    lower("dropped for slow subscribers", "", "/dropped"),
+    neither("queries", "1/s", "/queries_per_s"),
+    lower("last value of all topics p99", "ms", "/last_p99_ms"),
+    lower("chart of a topic p99", "ms", "/range_p99_ms"),
 ];
-
-const fn run(arguments: &'static str, seconds: u64) -> Run {
-    Run { arguments, seconds }
-}
 
 /// A class that differs from the plain case in one thing.
 const fn variant(
@@ -165,25 +155,10 @@ const DEVICES_5000: Class = Class {
         240,
     ),
     readings: &[
-        Reading {
-            name: "CPU per value",
-            unit: "us",
-            better: Lower,
-            at: "/rows/*/appliance/cpu_us_per_value",
-        },
-        Reading {
-            name: "publish to stored p99",
-            unit: "ms",
-            better: Lower,
-            at: "/rows/*/appliance/report/verdict/p99_ms",
-        },
-        Reading {
-            name: "sign-in of all, 100 at a time",
-            unit: "ms",
-            better: Lower,
-            at: "/rows/*/appliance/report/connect_ms",
-        },
-        Reading { name: "memory", unit: "MB", better: Lower, at: "/rss_peak_mb" },
+        lower("CPU per value", "us", "/rows/*/appliance/cpu_us_per_value"),
+        lower("publish to stored p99", "ms", "/rows/*/appliance/report/verdict/p99_ms"),
+        lower("sign-in of all, 100 at a time", "ms", "/rows/*/appliance/report/connect_ms"),
+        lower("memory", "MB", "/rss_peak_mb"),
     ],
     limited_by: Some("/limited_by"),
     lost: &["/lost", "/duplicated"],
@@ -201,15 +176,10 @@ const STORM: Class = Class {
     quick: Some(run("storm --devices 1000 --repeat 3", 12)),
     full: run("storm --devices 5000 --repeat 10", 120),
     readings: &[
-        Reading { name: "all signed in after", unit: "ms", better: Lower, at: "/all_ms" },
-        Reading { name: "sign-in p99", unit: "ms", better: Lower, at: "/sign_in_p99_ms" },
-        Reading { name: "CPU per sign-in", unit: "us", better: Lower, at: "/cpu_us_per_sign_in" },
-        Reading {
-            name: "other devices' p99 meanwhile",
-            unit: "ms",
-            better: Lower,
-            at: "/beside_p99_ms",
-        },
+        lower("all signed in after", "ms", "/all_ms"),
+        lower("sign-in p99", "ms", "/sign_in_p99_ms"),
+        lower("CPU per sign-in", "us", "/cpu_us_per_sign_in"),
+        lower("other devices' p99 meanwhile", "ms", "/beside_p99_ms"),
     ],
     limited_by: None,
     lost: &["/lost", "/duplicated"],
@@ -226,26 +196,11 @@ const SOAK: Class = Class {
     quick: Some(run("ingest --rate {guaranteed*0.5} --seconds 30 --repeat 1 --without-floor", 45)),
     full: run("ingest --rate {guaranteed*0.5} --seconds 3600 --repeat 1 --without-floor", 3_650),
     readings: &[
-        Reading {
-            name: "growth of memory",
-            unit: "MB/min",
-            better: Neither,
-            at: "/rss_growth_mb_per_min",
-        },
-        Reading { name: "memory", unit: "MB", better: Lower, at: "/rss_peak_mb" },
-        Reading {
-            name: "publish to stored p99",
-            unit: "ms",
-            better: Lower,
-            at: "/rows/*/appliance/report/verdict/p99_ms",
-        },
-        Reading {
-            name: "CPU per value",
-            unit: "us",
-            better: Lower,
-            at: "/rows/*/appliance/cpu_us_per_value",
-        },
-        Reading { name: "data folder", unit: "MB", better: Neither, at: "/data_folder_mb" },
+        neither("growth of memory", "MB/min", "/rss_growth_mb_per_min"),
+        lower("memory", "MB", "/rss_peak_mb"),
+        lower("publish to stored p99", "ms", "/rows/*/appliance/report/verdict/p99_ms"),
+        lower("CPU per value", "us", "/rows/*/appliance/cpu_us_per_value"),
+        neither("data folder", "MB", "/data_folder_mb"),
     ],
     limited_by: Some("/limited_by"),
     lost: &["/lost", "/duplicated"],
@@ -263,20 +218,10 @@ const PRIORITY: Class = Class {
     quick: Some(run("priority --seconds 4", 15)),
     full: run("priority --seconds 60", 190),
     readings: &[
-        Reading { name: "high: end to end p99", unit: "ms", better: Lower, at: "/high/p99_ms" },
-        Reading {
-            name: "normal: end to end p99",
-            unit: "ms",
-            better: Neither,
-            at: "/normal/p99_ms",
-        },
-        Reading { name: "low: end to end p99", unit: "ms", better: Neither, at: "/low/p99_ms" },
-        Reading {
-            name: "runs during the load, low by high",
-            unit: "x",
-            better: Higher,
-            at: "/low_to_high_runs",
-        },
+        lower("high: end to end p99", "ms", "/high/p99_ms"),
+        neither("normal: end to end p99", "ms", "/normal/p99_ms"),
+        neither("low: end to end p99", "ms", "/low/p99_ms"),
+        higher("runs during the load, low by high", "x", "/low_to_high_runs"),
     ],
     limited_by: Some("/limited_by"),
     lost: &["/lost", "/duplicated"],
@@ -293,13 +238,8 @@ const UNWANTED: Class = Class {
     quick: None,
     full: run("beside --repeat 40", 420),
     readings: &[
-        Reading { name: "CPU with by without", unit: "x", better: Lower, at: "/ratio_mean" },
-        Reading {
-            name: "CPU per value with",
-            unit: "us",
-            better: Neither,
-            at: "/cpu_us_per_value_with",
-        },
+        lower("CPU with by without", "x", "/ratio_mean"),
+        neither("CPU per value with", "us", "/cpu_us_per_value_with"),
     ],
     limited_by: None,
     lost: &[],

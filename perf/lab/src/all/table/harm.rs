@@ -1,17 +1,12 @@
 //! What happens when something breaks or misbehaves.
 
-use crate::all::class::{Class, Group, Reading, Run};
-use crate::set::Better::{Lower, Neither};
-
-const fn run(arguments: &'static str, seconds: u64) -> Run {
-    Run { arguments, seconds }
-}
+use crate::all::class::{Class, Group, Reading, lower, neither, run};
 
 const ROUNDS: &[Reading] = &[
-    Reading { name: "rounds", unit: "", better: Neither, at: "/rounds" },
-    Reading { name: "values acknowledged", unit: "", better: Neither, at: "/acknowledged" },
-    Reading { name: "runs promised", unit: "", better: Neither, at: "/pipelines/runs" },
-    Reading { name: "ready again after", unit: "ms", better: Lower, at: "/restart_ms" },
+    neither("rounds", "", "/rounds"),
+    neither("values acknowledged", "", "/acknowledged"),
+    neither("runs promised", "", "/pipelines/runs"),
+    lower("ready again after", "ms", "/restart_ms"),
 ];
 
 pub(super) const CLASSES: &[Class] = &[
@@ -62,19 +57,9 @@ pub(super) const CLASSES: &[Class] = &[
         quick: Some(run("hostile --repeat 2 --seconds 3 --foreign-max 1", 25)),
         full: run("hostile --repeat 5 --seconds 20 --foreign-max 1", 260),
         readings: &[
-            Reading {
-                name: "pass-through p99 with by without",
-                unit: "x",
-                better: Lower,
-                at: "/pass_through/p99_ratio",
-            },
-            Reading {
-                name: "script p99 with by without",
-                unit: "x",
-                better: Lower,
-                at: "/script/p99_ratio",
-            },
-            Reading { name: "scripts stopped", unit: "", better: Neither, at: "/kills" },
+            lower("pass-through p99 with by without", "x", "/pass_through/p99_ratio"),
+            lower("script p99 with by without", "x", "/script/p99_ratio"),
+            neither("scripts stopped", "", "/kills"),
         ],
         limited_by: None,
         lost: &["/lost", "/duplicated"],
@@ -90,13 +75,8 @@ pub(super) const CLASSES: &[Class] = &[
         quick: None,
         full: run("starve", 130),
         readings: &[
-            Reading { name: "issue raised after", unit: "s", better: Lower, at: "/raised_after_s" },
-            Reading {
-                name: "issue cleared after",
-                unit: "s",
-                better: Neither,
-                at: "/cleared_after_s",
-            },
+            lower("issue raised after", "s", "/raised_after_s"),
+            neither("issue cleared after", "s", "/cleared_after_s"),
         ],
         limited_by: None,
         lost: &["/lost", "/duplicated"],
@@ -111,13 +91,8 @@ pub(super) const CLASSES: &[Class] = &[
         quick: None,
         full: run("unreachable", 3_850),
         readings: &[
-            Reading {
-                name: "growth of memory",
-                unit: "MB/min",
-                better: Neither,
-                at: "/rss_growth_mb_per_min",
-            },
-            Reading { name: "most waiting runs", unit: "", better: Neither, at: "/parked_most" },
+            neither("growth of memory", "MB/min", "/rss_growth_mb_per_min"),
+            neither("most waiting runs", "", "/parked_most"),
         ],
         limited_by: None,
         lost: &["/lost", "/duplicated"],

@@ -1,63 +1,42 @@
 //! The same load on other programs, in turns with ours.
 
-use crate::all::class::{Class, Group, Reading, Run};
-use crate::set::Better::{Lower, Neither};
-
-const fn run(arguments: &'static str, seconds: u64) -> Run {
-    Run { arguments, seconds }
-}
+use crate::all::class::{Class, Group, lower, neither, run};
 
 macro_rules! readings {
     ($load:literal) => {
         &[
-            Reading {
-                name: concat!($load, ": CPU to the floor"),
-                unit: "x",
-                better: Lower,
-                at: concat!("/", $load, "/ratio_to_floor_range"),
-            },
-            Reading {
-                name: concat!($load, ": CPU to mosquitto"),
-                unit: "x",
-                better: Lower,
-                at: concat!("/", $load, "/to/mosquitto"),
-            },
-            Reading {
-                name: concat!($load, ": CPU to rumqttd"),
-                unit: "x",
-                better: Lower,
-                at: concat!("/", $load, "/to/rumqttd"),
-            },
-            Reading {
-                name: concat!($load, ": CPU to mosquitto + PostgreSQL"),
-                unit: "x",
-                better: Lower,
-                at: concat!("/", $load, "/to/postgres"),
-            },
-            Reading {
-                name: concat!($load, ": CPU per value, ours"),
-                unit: "us",
-                better: Lower,
-                at: concat!("/", $load, "/cpu_us/appliance"),
-            },
-            Reading {
-                name: concat!($load, ": CPU per value, mosquitto"),
-                unit: "us",
-                better: Neither,
-                at: concat!("/", $load, "/cpu_us/mosquitto"),
-            },
-            Reading {
-                name: concat!($load, ": CPU per value, rumqttd"),
-                unit: "us",
-                better: Neither,
-                at: concat!("/", $load, "/cpu_us/rumqttd"),
-            },
-            Reading {
-                name: concat!($load, ": CPU per value, mosquitto + PostgreSQL"),
-                unit: "us",
-                better: Neither,
-                at: concat!("/", $load, "/cpu_us/postgres"),
-            },
+            lower(
+                concat!($load, ": CPU to the floor"),
+                "x",
+                concat!("/", $load, "/ratio_to_floor_range"),
+            ),
+            lower(concat!($load, ": CPU to mosquitto"), "x", concat!("/", $load, "/to/mosquitto")),
+            lower(concat!($load, ": CPU to rumqttd"), "x", concat!("/", $load, "/to/rumqttd")),
+            lower(
+                concat!($load, ": CPU to mosquitto + PostgreSQL"),
+                "x",
+                concat!("/", $load, "/to/postgres"),
+            ),
+            lower(
+                concat!($load, ": CPU per value, ours"),
+                "us",
+                concat!("/", $load, "/cpu_us/appliance"),
+            ),
+            neither(
+                concat!($load, ": CPU per value, mosquitto"),
+                "us",
+                concat!("/", $load, "/cpu_us/mosquitto"),
+            ),
+            neither(
+                concat!($load, ": CPU per value, rumqttd"),
+                "us",
+                concat!("/", $load, "/cpu_us/rumqttd"),
+            ),
+            neither(
+                concat!($load, ": CPU per value, mosquitto + PostgreSQL"),
+                "us",
+                concat!("/", $load, "/cpu_us/postgres"),
+            ),
         ]
     };
 }
@@ -125,24 +104,9 @@ pub(super) const CLASSES: &[Class] = &[
         quick: Some(run("pipelines --class pass-through --rate 2000 --repeat 5 --seconds 1", 40)),
         full: run("pipelines --class pass-through --rate 2000 --repeat 5 --seconds 20", 240),
         readings: &[
-            Reading {
-                name: "CPU to Node-RED + mosquitto",
-                unit: "x",
-                better: Lower,
-                at: "/node_red/pass_through/ratio_range",
-            },
-            Reading {
-                name: "CPU per run, ours",
-                unit: "us",
-                better: Lower,
-                at: "/pass_through/cpu_us_per_run",
-            },
-            Reading {
-                name: "CPU per run, theirs",
-                unit: "us",
-                better: Neither,
-                at: "/node_red/pass_through/cpu_us_per_run",
-            },
+            lower("CPU to Node-RED + mosquitto", "x", "/node_red/pass_through/ratio_range"),
+            lower("CPU per run, ours", "us", "/pass_through/cpu_us_per_run"),
+            neither("CPU per run, theirs", "us", "/node_red/pass_through/cpu_us_per_run"),
         ],
         limited_by: None,
         lost: &["/pass_through/lost", "/pass_through/duplicated"],

@@ -1,7 +1,6 @@
 //! The reference's own classes, by its own method.
 
-use crate::all::class::{Class, CurveReading, Group, Reading, Run};
-use crate::set::Better::{Higher, Lower, Neither};
+use crate::all::class::{Class, CurveReading, Group, higher, lower, neither, run};
 
 const CLIMB: &str = "20 pipelines fed by 100 devices x 4 tags, each on the tags of 5 devices; a \
     run stores the device's value and a derived one. Rates climb by 40 % a step until a capacity \
@@ -26,42 +25,16 @@ macro_rules! pipeline_class {
             quick: $quick,
             full: $full,
             readings: &[
-                Reading {
-                    name: "most without a rule broken",
-                    unit: "runs/s",
-                    better: Higher,
-                    at: concat!("/", $key, "/runs_per_s"),
-                },
-                Reading {
-                    name: "CPU per run",
-                    unit: "us",
-                    better: Lower,
-                    at: concat!("/", $key, "/cpu_us_per_run"),
-                },
-                Reading {
-                    name: "CPU by that of the scripts",
-                    unit: "x",
-                    better: Lower,
-                    at: concat!("/", $key, "/cpu_to_script_ratio"),
-                },
-                Reading {
-                    name: "end to end p99",
-                    unit: "ms",
-                    better: Neither,
-                    at: concat!("/", $key, "/p99_ms"),
-                },
-                Reading {
-                    name: "CPU",
-                    unit: "cores",
-                    better: Neither,
-                    at: concat!("/", $key, "/cpu_share"),
-                },
-                Reading {
-                    name: "devices beside",
-                    unit: "values/s",
-                    better: Neither,
-                    at: concat!("/", $key, "/beside_per_s"),
-                },
+                higher("most without a rule broken", "runs/s", concat!("/", $key, "/runs_per_s")),
+                lower("CPU per run", "us", concat!("/", $key, "/cpu_us_per_run")),
+                lower(
+                    "CPU by that of the scripts",
+                    "x",
+                    concat!("/", $key, "/cpu_to_script_ratio"),
+                ),
+                neither("end to end p99", "ms", concat!("/", $key, "/p99_ms")),
+                neither("CPU", "cores", concat!("/", $key, "/cpu_share")),
+                neither("devices beside", "values/s", concat!("/", $key, "/beside_per_s")),
             ],
             limited_by: Some(concat!("/", $key, "/limited_by")),
             lost: &[
@@ -92,37 +65,18 @@ macro_rules! fleet_class {
             quick: $quick,
             full: $full,
             readings: &[
-                Reading { name: "runs", unit: "runs/s", better: Neither, at: "/runs_per_s" },
-                Reading { name: "CPU per run", unit: "us", better: Lower, at: "/cpu_us_per_run" },
-                Reading { name: "end to end p99", unit: "ms", better: Neither, at: "/p99_ms" },
-                Reading {
-                    name: "disk writes beyond the devices'",
-                    unit: "MB/s",
-                    better: Lower,
-                    at: "/disk_write_mb_s_beyond_devices",
-                },
-                Reading {
-                    name: "disk operations beyond the devices'",
-                    unit: "1/s",
-                    better: Lower,
-                    at: "/disk_ops_s_beyond_devices",
-                },
-                Reading {
-                    name: "idle pipeline",
-                    unit: "KB",
-                    better: Lower,
-                    at: "/idle_pipeline_kb",
-                },
+                neither("runs", "runs/s", "/runs_per_s"),
+                lower("CPU per run", "us", "/cpu_us_per_run"),
+                neither("end to end p99", "ms", "/p99_ms"),
+                lower("disk writes beyond the devices'", "MB/s", "/disk_write_mb_s_beyond_devices"),
+                lower("disk operations beyond the devices'", "1/s", "/disk_ops_s_beyond_devices"),
+                lower("idle pipeline", "KB", "/idle_pipeline_kb"),
             ],
             limited_by: Some("/limited_by"),
             lost: &["/lost", "/duplicated"],
             curve: None,
         }
     };
-}
-
-const fn run(arguments: &'static str, seconds: u64) -> Run {
-    Run { arguments, seconds }
 }
 
 pub(super) const CLASSES: &[Class] = &[
@@ -228,33 +182,17 @@ const INGEST: Class = Class {
     )),
     full: run("ingest --steps --step-seconds 60 --hold 600 --hold-maximum --without-floor", 2_700),
     readings: &[
-        Reading { name: "guaranteed", unit: "values/s", better: Higher, at: "/guaranteed_per_s" },
-        Reading { name: "maximum", unit: "values/s", better: Higher, at: "/maximum_held_per_s" },
-        Reading {
-            name: "publish to stored p99 at the guaranteed rate",
-            unit: "ms",
-            better: Neither,
-            at: "/rows/*/appliance/report/verdict/p99_ms",
-        },
-        Reading {
-            name: "CPU per value at the guaranteed rate",
-            unit: "us",
-            better: Lower,
-            at: "/rows/*/appliance/cpu_us_per_value",
-        },
-        Reading { name: "memory", unit: "MB", better: Lower, at: "/rss_peak_mb" },
-        Reading {
-            name: "growth of memory in the hold",
-            unit: "MB/min",
-            better: Neither,
-            at: "/rss_growth_mb_per_min",
-        },
-        Reading {
-            name: "first contact of all topics",
-            unit: "s",
-            better: Lower,
-            at: "/first_contact_s",
-        },
+        higher("guaranteed", "values/s", "/guaranteed_per_s"),
+        higher("maximum", "values/s", "/maximum_held_per_s"),
+        neither(
+            "publish to stored p99 at the guaranteed rate",
+            "ms",
+            "/rows/*/appliance/report/verdict/p99_ms",
+        ),
+        lower("CPU per value at the guaranteed rate", "us", "/rows/*/appliance/cpu_us_per_value"),
+        lower("memory", "MB", "/rss_peak_mb"),
+        neither("growth of memory in the hold", "MB/min", "/rss_growth_mb_per_min"),
+        lower("first contact of all topics", "s", "/first_contact_s"),
     ],
     limited_by: Some("/limited_by"),
     lost: &["/lost", "/duplicated"],
@@ -278,21 +216,11 @@ const COST: Class = Class {
     quick: Some(run("ingest --rate 20000 --seconds 2 --repeat 3", 30)),
     full: run("ingest --rate 20000 --seconds 20 --repeat 5", 260),
     readings: &[
-        Reading { name: "CPU to the floor", unit: "x", better: Lower, at: "/ratio_to_floor_range" },
-        Reading {
-            name: "CPU per value",
-            unit: "us",
-            better: Lower,
-            at: "/rows/*/appliance/cpu_us_per_value",
-        },
-        Reading {
-            name: "publish to stored p99",
-            unit: "ms",
-            better: Lower,
-            at: "/rows/*/appliance/report/verdict/p99_ms",
-        },
-        Reading { name: "disk writes", unit: "MB/s", better: Neither, at: "/disk_write_mb_s" },
-        Reading { name: "network", unit: "MB/s", better: Neither, at: "/network_mb_s" },
+        lower("CPU to the floor", "x", "/ratio_to_floor_range"),
+        lower("CPU per value", "us", "/rows/*/appliance/cpu_us_per_value"),
+        lower("publish to stored p99", "ms", "/rows/*/appliance/report/verdict/p99_ms"),
+        neither("disk writes", "MB/s", "/disk_write_mb_s"),
+        neither("network", "MB/s", "/network_mb_s"),
     ],
     limited_by: Some("/limited_by"),
     lost: &["/lost", "/duplicated"],

@@ -51,7 +51,7 @@ pub(super) fn Opened(at: At) -> impl IntoView {
             if draft.is_some()
                 && let Some(toasts) = use_context::<Toasts>()
             {
-                toasts.good(Studio::here().text(pipelines::RESTORED).get_untracked());
+                toasts.good(Studio::here().text(pipelines::DRAFT_KEPT).get_untracked());
             }
             let draft = draft.map(|(_, document)| document);
             let desk = Desk::new(at.clone(), found.base, found.deployed, draft);
