@@ -4,7 +4,7 @@
 //! person reads one value a second.
 //!
 //! **Invariants**
-//! - One question has at most [`PATHS_MAX`] topics; what is beyond waits for its turn.
+//! - One question has at most [`PATHS_MAX`] topics; where more are in sight, several are asked.
 //! - What is out of sight is forgotten.
 
 use super::{WORKSPACE, reading};
@@ -37,17 +37,17 @@ impl Values {
     pub(super) fn start(studio: &Studio) -> Self {
         let in_sight = StoredValue::new(BTreeMap::<String, usize>::new());
         let polled = poll(studio, PERIOD, move |api| async move {
-            let paths: Vec<String> = in_sight
-                .try_with_value(|all| all.keys().take(PATHS_MAX).cloned().collect())
-                .unwrap_or_default();
-            if paths.is_empty() {
-                return Ok(Known::new());
+            let paths: Vec<String> =
+                in_sight.try_with_value(|all| all.keys().cloned().collect()).unwrap_or_default();
+            let mut known = Known::new();
+            for paths in paths.chunks(PATHS_MAX) {
+                let query: Vec<(&str, &str)> =
+                    paths.iter().map(|path| ("path", path.as_str())).collect();
+                let address = ["workspaces", WORKSPACE, "last"];
+                let page: v1::Page<v1::LastValue> = api.get(&address, &query).await?;
+                known.extend(page.items.into_iter().map(|value| (value.path.clone(), value)));
             }
-            let query: Vec<(&str, &str)> =
-                paths.iter().map(|path| ("path", path.as_str())).collect();
-            let address = ["workspaces", WORKSPACE, "last"];
-            let page: v1::Page<v1::LastValue> = api.get(&address, &query).await?;
-            Ok(page.items.into_iter().map(|value| (value.path.clone(), value)).collect())
+            Ok(known)
         });
         Self { in_sight, polled }
     }
