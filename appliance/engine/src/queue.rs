@@ -225,19 +225,23 @@ impl Queue {
         (inner.bytes, inner.parked_count, inner.parked_bytes)
     }
 
-    /// Keeps a pipeline from running until then: its scripts reached a limit. `is_aside` = it goes
-    /// on behind all others, until it is deployed anew.
-    pub(crate) fn hold_back(&self, pipeline: u32, until: Duration, is_aside: bool) {
+    /// Keeps a pipeline from running until then: its script reached a limit. It goes on behind all
+    /// others, until it is called back or deployed anew.
+    pub(crate) fn hold_back(&self, pipeline: u32, until: Duration) {
         let mut inner = self.inner.lock();
-        inner.hold_back(pipeline, until, is_aside);
+        inner.hold_back(pipeline, until);
+    }
+
+    /// Lets a pipeline run beside all others again, from its next run on.
+    pub(crate) fn call_back(&self, pipeline: u32) {
+        let mut inner = self.inner.lock();
+        inner.settle_rank(pipeline);
     }
 }
 
 impl Inner {
     fn join(&mut self, joining: &Joining) {
         let number = joining.plan.number;
-        // Who may compute for longer than others are allowed to does it behind them.
-        let asks_for_more = joining.plan.script_cpu > self.config.script_cpu;
         match self.pipes.get_mut(&number) {
             Some(pipe) => {
                 let (lane, home) = (pipe.lane, pipe.home);
@@ -259,11 +263,18 @@ impl Inner {
                 self.pipes.insert(number, Pipe::new(joining));
             }
         }
-        if let Some(pipe) = self.pipes.get_mut(&number) {
-            pipe.is_aside = asks_for_more && joining.plan.unit.is_some();
-        }
+        self.settle_rank(number);
         self.find_home(number);
         self.list(number);
+    }
+
+    /// Who may compute for longer than others are allowed to does it behind them; nobody else is
+    /// there without a killed script.
+    fn settle_rank(&mut self, number: u32) {
+        if let Some(pipe) = self.pipes.get_mut(&number) {
+            let asks_for_more = pipe.plan.script_cpu > self.config.script_cpu;
+            pipe.is_aside = asks_for_more && pipe.plan.unit.is_some();
+        }
     }
 
     /// Gives a pipeline the worker that it is to have: none if any may run it; the one with the
@@ -320,11 +331,11 @@ impl Inner {
         }
     }
 
-    fn hold_back(&mut self, number: u32, until: Duration, is_aside: bool) {
+    fn hold_back(&mut self, number: u32, until: Duration) {
         self.unlist(number);
         if let Some(pipe) = self.pipes.get_mut(&number) {
             pipe.held_until = Some(until);
-            pipe.is_aside |= is_aside;
+            pipe.is_aside = true;
         }
     }
 

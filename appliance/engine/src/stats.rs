@@ -61,6 +61,8 @@ pub(crate) struct PipelineCounters {
     pub(crate) script_cpu_ns: AtomicU64,
     pub(crate) kills: Tally,
     pub(crate) kills_in_a_row: AtomicU32,
+    /// Runs within the limits after which a pipeline that was put aside comes back; 0 = it is not.
+    pub(crate) runs_to_come_back: AtomicU32,
     pub(crate) script_memory_bytes_max: AtomicU64,
     /// When its last run began; 0 if none has.
     pub(crate) last_begun: AtomicI64,
@@ -127,6 +129,16 @@ pub struct PipelineStats {
 }
 
 impl PipelineCounters {
+    /// A script kept within its limits. Whether that was the last time that its pipeline had to.
+    pub(crate) fn proves_itself(&self) -> bool {
+        let left = self.runs_to_come_back.load(Ordering::Relaxed);
+        if left > 0 {
+            // Two workers never run scripts of one pipeline at the same time.
+            self.runs_to_come_back.store(left - 1, Ordering::Relaxed);
+        }
+        left == 1
+    }
+
     pub(crate) fn read(&self) -> PipelineStats {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         PipelineStats {

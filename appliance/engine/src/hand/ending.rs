@@ -20,8 +20,9 @@ use std::time::Duration;
 
 /// Longest reason that a record holds.
 const REASON_BYTES_MAX: usize = 1_000;
-/// After so many killed runs one after the other a pipeline runs behind all others.
-const KILLS_ASIDE: u32 = 2;
+/// A killed run puts its pipeline behind all others; so many runs in a row within the limits bring
+/// it back.
+pub(crate) const RUNS_TO_COME_BACK: u32 = 10;
 /// Longest pause after a killed script.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
@@ -98,7 +99,8 @@ fn count(
     }
 }
 
-/// A pipeline whose script reached a limit pauses: one second, two, four, up to a minute.
+/// A pipeline whose script reached a limit pauses: one second, two, four, up to a minute. It runs
+/// behind all others from then on, until it has shown that it keeps within the limits.
 fn note_script(
     core: &Core,
     counters: &PipelineCounters,
@@ -109,6 +111,9 @@ fn note_script(
     counters.script_memory_bytes_max.fetch_max(run.notes.script_memory_bytes, Ordering::Relaxed);
     if !run.notes.is_killed {
         counters.kills_in_a_row.store(0, Ordering::Relaxed);
+        if is_in_force && counters.proves_itself() {
+            core.queue.call_back(run.plan().number);
+        }
         return;
     }
     counters.kills.add(1, now);
@@ -120,7 +125,8 @@ fn note_script(
     let before = counters.kills_in_a_row.fetch_add(1, Ordering::Relaxed);
     let pause = Duration::from_secs(1 << before.min(6)).min(PAUSE_MAX);
     let until = core.stage.clock.monotonic() + pause;
-    core.queue.hold_back(run.plan().number, until, before + 1 >= KILLS_ASIDE);
+    counters.runs_to_come_back.store(RUNS_TO_COME_BACK, Ordering::Relaxed);
+    core.queue.hold_back(run.plan().number, until);
     core.due_at(Some(until));
 }
 

@@ -37,8 +37,8 @@ pub(super) struct Pipe {
     /// About what one run takes, nanoseconds of CPU.
     pub(super) cost: u64,
     pub(super) held_until: Option<Duration>,
-    /// Its scripts reach their limits again and again, or may compute for longer than the box lets
-    /// others: it runs behind all others.
+    /// Its script reached a limit not long ago, or may compute for longer than the box lets others:
+    /// it runs behind all others.
     pub(super) is_aside: bool,
     pub(super) waiting: usize,
     pub(super) running: usize,

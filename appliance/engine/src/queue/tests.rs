@@ -165,7 +165,7 @@ fn a_pipeline_whose_scripts_reach_their_limits_runs_behind_all_others_until_it_i
     plant.commit();
     let killed = take(&plant, worker).expect("its worker has it");
     let at = millrace_supervisor::Clock::monotonic(&*plant.clock);
-    plant.engine.core.queue.hold_back(1, at + Duration::from_secs(2), true);
+    plant.engine.core.queue.hold_back(1, at + Duration::from_secs(2));
     assert_eq!(finish(&plant, killed), 1);
     plant.device("low", 1);
     plant.device("high", 2);
@@ -183,6 +183,36 @@ fn a_pipeline_whose_scripts_reach_their_limits_runs_behind_all_others_until_it_i
     assert_eq!(finish(&plant, moved), 1);
     assert!(take(&plant, aside).is_none());
     assert_eq!(take(&plant, worker).map(|found| finish(&plant, found)), Some(1));
+}
+
+#[test]
+fn one_killed_script_puts_its_pipeline_aside_and_ten_good_runs_call_it_back() {
+    let mut plant = Plant::with(Config::new(1));
+    let mut document = noting("in", &json!({}));
+    document["steps"]["note"] =
+        json!({ "kind": "javascript", "fields": { "code": "return kill at zero;" } });
+    plant.deploy(1, document);
+    let runs_aside = |plant: &mut Plant, value: i64| {
+        plant.device("in", value);
+        plant.settle();
+        // The pause after a kill.
+        plant.advance(Duration::from_secs(61));
+        plant.settle();
+        let inner = plant.engine.core.queue.inner.lock();
+        let pipe = inner.pipes.get(&1).expect("it is deployed");
+        (pipe.is_aside, pipe.home)
+    };
+    assert_eq!(runs_aside(&mut plant, 1), (false, Some(0)));
+    assert_eq!(runs_aside(&mut plant, 0), (true, Some(1)), "one kill is enough");
+    for run in 1..10 {
+        assert_eq!(runs_aside(&mut plant, run), (true, Some(1)), "after {run} good runs");
+    }
+    assert_eq!(runs_aside(&mut plant, 0), (true, Some(1)), "and they count in a row only");
+    for run in 1..10 {
+        assert_eq!(runs_aside(&mut plant, run), (true, Some(1)), "after {run} good runs");
+    }
+    assert_eq!(runs_aside(&mut plant, 10), (false, Some(0)));
+    assert_eq!(runs_aside(&mut plant, 11), (false, Some(0)));
 }
 
 #[test]
