@@ -66,7 +66,7 @@ pub(super) enum PipelineVerb {
     Cancel(runs::CancelArgs),
     /// Starts a run by hand, or one with the input of an earlier run.
     Trigger(runs::TriggerArgs),
-    /// Runs the test cases of a file or a stored pipeline; nothing outside is touched.
+    /// Runs the test cases of files or stored pipelines; nothing outside is touched.
     Test(trials::TestArgs),
     /// Feeds recorded history through a file or a revision and compares with what is deployed.
     Rehearse(trials::RehearseArgs),
@@ -81,7 +81,7 @@ pub(super) fn run(place: &Place, verb: PipelineVerb) -> anyhow::Result<()> {
     }
     let appliance = match (Appliance::connect(place), &verb) {
         (Ok(appliance), _) => appliance,
-        (Err(_), PipelineVerb::Test(args)) if args.is_file() => {
+        (Err(_), PipelineVerb::Test(args)) if args.are_files() => {
             return trials::test_offline(args);
         }
         (Err(error), _) => return Err(error),

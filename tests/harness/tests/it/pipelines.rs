@@ -455,19 +455,27 @@ fn a_pipeline_that_calls_itself_over_its_webhook_is_stopped() -> anyhow::Result<
 fn the_examples_pass_their_own_cases() -> anyhow::Result<()> {
     let appliance = Appliance::start(&[])?;
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples");
-    let mut count = 0;
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_none_or(|end| end != "json") {
-            continue;
+        if path.extension().is_some_and(|end| end == "json") {
+            files.push(path.to_string_lossy().into_owned());
         }
-        let file = path.to_string_lossy();
-        let tested = appliance.output(&["pipeline", "test", &file])?;
-        let said = String::from_utf8_lossy(&tested.stdout).into_owned()
-            + &String::from_utf8_lossy(&tested.stderr);
-        assert!(tested.status.success(), "{file}: {said}");
-        count += 1;
     }
-    assert_eq!(count, 10);
+    assert_eq!(files.len(), 10);
+    let test = |files: &[String]| -> anyhow::Result<(bool, String)> {
+        let words: Vec<_> =
+            ["pipeline", "test"].into_iter().chain(files.iter().map(String::as_str)).collect();
+        let tested = appliance.output(&words)?;
+        let said = [tested.stdout, tested.stderr].concat();
+        Ok((tested.status.success(), String::from_utf8_lossy(&said).into_owned()))
+    };
+    let (is_good, said) = test(&files)?;
+    assert!(is_good && said.contains(" passed, 0 failed"), "{said}");
+    assert!(files.iter().all(|file| said.lines().any(|line| line == file)), "{said}");
+    // One that cannot be tested is told, and the others are tested all the same.
+    let (is_good, said) = test(&["missing.json".into(), files.swap_remove(0)])?;
+    assert!(!is_good && said.contains("missing.json") && said.contains(" passed, 0 failed"));
+    assert!(said.contains("1 pipeline not tested"), "{said}");
     Ok(())
 }

@@ -10,6 +10,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use millrace_contract::v1;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use std::io::Write as _;
 use std::path::Path;
@@ -20,8 +21,9 @@ const BAR_STEPS: u64 = 1_000;
 /// What to test.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct TestArgs {
-    /// A file, or a stored pipeline.
-    what: String,
+    /// Files, or stored pipelines; all are tested, also when one has failed.
+    #[arg(required = true)]
+    what: Vec<String>,
     /// The stored revision; the last one when left out.
     #[arg(long)]
     revision: Option<u32>,
@@ -64,9 +66,9 @@ struct Meant {
 }
 
 impl TestArgs {
-    /// Whether a file is to be tested, which needs no appliance.
-    pub(super) fn is_file(&self) -> bool {
-        is_file(&self.what)
+    /// Whether files alone are to be tested, which needs no appliance.
+    pub(super) fn are_files(&self) -> bool {
+        self.what.iter().all(|what| is_file(what))
     }
 }
 
@@ -87,56 +89,120 @@ fn meant(what: &str, workspace: &str) -> anyhow::Result<Meant> {
 }
 
 pub(super) async fn test(appliance: &Appliance, args: &TestArgs) -> anyhow::Result<()> {
-    let Meant { workspace, name, document } = meant(&args.what, &args.workspace)?;
+    let mut told = Told::new(args);
+    for what in &args.what {
+        told.add(what, ask_for_test(appliance, args, what).await)?;
+    }
+    told.end()
+}
+
+async fn ask_for_test(
+    appliance: &Appliance,
+    args: &TestArgs,
+    what: &str,
+) -> anyhow::Result<v1::TestReport> {
+    let Meant { workspace, name, document } = meant(what, &args.workspace)?;
     let only = args.case.clone();
     let request = v1::TestRequest { revision: args.revision, document, cases: None, only };
-    let testing = appliance.api.test_pipeline(&workspace, &name, &request);
-    let report = asked(testing, "test", &args.what).await?;
-    tell(args, &report)
+    asked(appliance.api.test_pipeline(&workspace, &name, &request), "test", what).await
 }
 
 /// The same with nothing but this program: no appliance runs here.
 pub(super) fn test_offline(args: &TestArgs) -> anyhow::Result<()> {
     let bench = Bench::new()?;
-    let examined = bench.examine(&read(Path::new(&args.what))?);
+    let mut told = Told::new(args);
+    for what in &args.what {
+        told.add(what, test_file(&bench, args, what))?;
+    }
+    told.end()
+}
+
+fn test_file(bench: &Bench, args: &TestArgs, what: &str) -> anyhow::Result<v1::TestReport> {
+    let examined = bench.examine(&read(Path::new(what))?);
     let Some(mut document) = examined.good().cloned() else {
         let faults: String = lines(&examined).map(|line| format!("\n  {line}")).collect();
-        bail!("test {}: the document has faults:{faults}", args.what);
+        bail!("test {what}: the document has faults:{faults}");
     };
     let is_known = |name: &&String| document.cases.iter().any(|case| case.name == **name);
     if let Some(unknown) = args.case.iter().find(|name| !is_known(name)) {
-        bail!("test {}: there is no case '{unknown}'", args.what);
+        bail!("test {what}: there is no case '{unknown}'");
     }
     if !args.case.is_empty() {
         document.cases.retain(|case| args.case.contains(&case.name));
     }
-    let told = |faults: Vec<millrace_engine::CompileFault>| {
-        anyhow::anyhow!("test {}: {}", args.what, faults.first().map_or("", |f| &f.message))
-    };
-    tell(args, &bench.test(&document).map_err(told)?)
+    bench.test(&document).map_err(|faults| {
+        anyhow::anyhow!("test {what}: {}", faults.first().map_or("", |fault| &fault.message))
+    })
 }
 
-fn tell(args: &TestArgs, report: &v1::TestReport) -> anyhow::Result<()> {
-    if args.output.is_json() {
-        for case in &report.cases {
-            json_line(case)?;
-        }
-    } else {
-        let mut out = std::io::stdout().lock();
-        for case in &report.cases {
-            for line in shown::case(case) {
-                writeln!(out, "{line}")?;
+/// Tells of one pipeline after the other, and at the end of all together.
+struct Told<'a> {
+    args: &'a TestArgs,
+    passed: u64,
+    failed: u64,
+    /// Pipelines that could not be tested.
+    untested: u64,
+}
+
+/// A case in the answer for programs.
+#[derive(Serialize)]
+struct CaseLine<'a> {
+    /// As it was asked for.
+    what: &'a str,
+    #[serde(flatten)]
+    case: &'a v1::CaseReport,
+}
+
+impl<'a> Told<'a> {
+    fn new(args: &'a TestArgs) -> Self {
+        Self { args, passed: 0, failed: 0, untested: 0 }
+    }
+
+    fn add(&mut self, what: &str, report: anyhow::Result<v1::TestReport>) -> anyhow::Result<()> {
+        let is_one = self.args.what.len() == 1;
+        let report = match report {
+            Ok(report) => report,
+            Err(error) if is_one => return Err(error),
+            Err(error) => {
+                self.untested += 1;
+                writeln!(std::io::stderr(), "{error:#}")?;
+                return Ok(());
             }
+        };
+        self.passed += report.passed;
+        self.failed += report.failed;
+        if self.args.output.is_json() {
+            for case in &report.cases {
+                json_line(&CaseLine { what, case })?;
+            }
+            return Ok(());
         }
-        writeln!(out, "{} passed, {} failed", report.passed, report.failed)?;
+        let mut out = std::io::stdout().lock();
+        if !is_one {
+            writeln!(out, "{what}")?;
+        }
+        for line in report.cases.iter().flat_map(shown::case) {
+            writeln!(out, "{}{line}", if is_one { "" } else { "  " })?;
+        }
         if report.cases.is_empty() {
-            writeln!(std::io::stderr(), "{} has no test cases.", args.what)?;
+            writeln!(std::io::stderr(), "{what} has no test cases.")?;
         }
+        Ok(())
     }
-    if report.failed > 0 {
-        bail!("{} of {} failed", report.failed, counted(report.passed + report.failed, "case"));
+
+    fn end(self) -> anyhow::Result<()> {
+        let Self { args, passed, failed, untested } = self;
+        if !args.output.is_json() {
+            writeln!(std::io::stdout(), "{passed} passed, {failed} failed")?;
+        }
+        if failed > 0 {
+            bail!("{failed} of {} failed", counted(passed + failed, "case"));
+        }
+        if untested > 0 {
+            bail!("{} not tested: see above", counted(untested, "pipeline"));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 pub(super) async fn rehearse(appliance: &Appliance, args: &RehearseArgs) -> anyhow::Result<()> {
