@@ -13,7 +13,7 @@ use crate::event::{Event, Notice};
 use crate::fault::{Fault, FaultCode, Result};
 use crate::limits::{BODY_BYTES_MAX, PATH_BYTES_MAX};
 use crate::profile::{Profile, ProfileId};
-use crate::project::{Comparison, Draft, Entry, Known};
+use crate::project::{Comparison, Draft, Entry, Known, Reading, Topic};
 use crate::trust::Fingerprint;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -157,7 +157,17 @@ pub enum Call {
         /// The workspace.
         workspace: String,
     },
-    /// Fetches all pipelines of a workspace into the stored project. Drafts stay.
+    /// The topics of the stored project in which a text stands.
+    Topics {
+        /// Of which appliance.
+        profile: ProfileId,
+        /// The workspace.
+        workspace: String,
+        /// Is looked for in path, unit and description; empty = all.
+        #[serde(default)]
+        search: String,
+    },
+    /// Fetches all pipelines and the topics of a workspace into the stored project. Drafts stay.
     Fetch {
         /// From which appliance.
         profile: ProfileId,
@@ -278,6 +288,16 @@ pub enum Answer {
     Project {
         /// Its pipelines by name.
         entries: Vec<Entry>,
+        /// The last time that all of it was read; absent when it never was.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reading: Option<Reading>,
+    },
+    /// Topics of the stored project.
+    Topics {
+        /// The first of those that were found.
+        topics: Vec<Topic>,
+        /// How many were found.
+        found: usize,
     },
     /// One pipeline of the stored project.
     Pipeline {

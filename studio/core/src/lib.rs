@@ -34,7 +34,7 @@ pub use discovery::{Announcement, Browser, Found, LocalNetwork, SERVICE};
 pub use event::{Event, Notice};
 pub use fault::{Fault, FaultCode};
 pub use profile::{Profile, ProfileId};
-pub use project::{Comparison, Draft, Entry, Known, Relation};
+pub use project::{Comparison, Draft, Entry, KeptSample, Known, Reading, Relation, Topic};
 pub use studio::{Folders, Studio, StudioParts};
 pub use trust::{Fingerprint, Pin};
 pub use vault::{MemoryVault, Secret, Vault, VaultError};

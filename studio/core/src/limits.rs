@@ -14,6 +14,16 @@ pub const PROFILES_BYTES_MAX: u64 = 1024 * 1024;
 pub const ENTRY_BYTES_MAX: u64 = 20 * 1024 * 1024;
 /// Pipelines of a workspace that are kept.
 pub const PIPELINES_MAX: usize = 1_000;
+/// Topics of a workspace that are kept.
+pub const TOPICS_MAX: usize = 20_000;
+/// Bytes of the file of a workspace's topics.
+pub const TOPICS_BYTES_MAX: u64 = 48 * 1024 * 1024;
+/// Bytes of the file that says when a workspace was read.
+pub const READING_BYTES_MAX: u64 = 4 * 1024;
+/// A kept value's JSON text in bytes; a larger one is left out.
+pub const SAMPLE_BYTES_MAX: usize = 1_024;
+/// Topics of one answer to a page.
+pub const TOPICS_SHOWN_MAX: usize = 200;
 /// Length of a password in bytes.
 pub const PASSWORD_BYTES_MAX: usize = 1_024;
 

@@ -4,6 +4,7 @@
 //! here, a *draft* with the revision it was made from (its *base*). So a plant's pipelines can be
 //! opened and changed on a train. Back in reach, a draft is compared with its base and with what
 //! the appliance has now, merged by the page if somebody else was there in between, and deployed.
+//! The topics, with units, descriptions and a value each, are kept beside them.
 //!
 //! **Invariants**: a fetch never touches a draft or its base; a draft goes only when it was stored
 //! at the appliance or thrown away by name; a file is whole after a kill at any instant, and one
@@ -12,11 +13,14 @@
 mod compare;
 mod place;
 mod store;
+mod topics;
 
 pub use compare::{Comparison, Relation};
 pub(crate) use compare::{Theirs, compare};
 pub(crate) use place::Place;
 pub(crate) use store::Store;
+pub(crate) use topics::gather;
+pub use topics::{KeptSample, Reading, Topic};
 
 /// Refuses what is no name of a workspace.
 pub(crate) fn check_workspace(workspace: &str) -> crate::fault::Result<()> {

@@ -164,6 +164,9 @@ impl Studio {
             }
             Call::EndLive { stream } => self.end_live(window, stream),
             Call::Project { profile, workspace } => self.project(profile, workspace).await,
+            Call::Topics { profile, workspace, search } => {
+                self.topics(profile, workspace, search).await
+            }
             Call::Fetch { profile, workspace } => self.fetch(profile, workspace).await,
             Call::Pipeline { profile, workspace, name } => {
                 self.pipeline(profile, workspace, name).await

@@ -1,6 +1,7 @@
 //! The files of projects.
 //!
-//! **Invariants**: as in [`super`]; a file has a version.
+//! **Invariants**: as in [`super`]; a file has a version; one change at a time, so a fetch that runs
+//! beside an edit does not write an older draft back.
 
 use super::place::{self, Place};
 use super::{Draft, Entry, Known};
@@ -9,9 +10,11 @@ use crate::fault::{Fault, FaultCode, Result};
 use crate::file::{self, Content};
 use crate::limits::{ENTRY_BYTES_MAX, PIPELINES_MAX};
 use crate::profile::ProfileId;
+use jiff::Timestamp;
 use millrace_flow::Document;
+use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The version of a pipeline's file.
@@ -32,11 +35,25 @@ pub(crate) struct Kept {
 pub(crate) struct Store {
     projects: PathBuf,
     clock: Arc<dyn Clock>,
+    /// Held by whoever reads a file to change it.
+    writing: Mutex<()>,
 }
 
 impl Store {
     pub(crate) fn new(projects: PathBuf, clock: Arc<dyn Clock>) -> Self {
-        Self { projects, clock }
+        Self { projects, clock, writing: Mutex::default() }
+    }
+
+    pub(super) fn projects(&self) -> &Path {
+        &self.projects
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, ()> {
+        self.writing.lock()
     }
 
     /// What is kept of a pipeline; nothing is fine.
@@ -152,6 +169,7 @@ impl Store {
 
     /// Notes what the appliance has.
     pub(crate) fn set_known(&self, place: &Place, known: Known) -> Result<()> {
+        let _writing = self.lock();
         let mut kept = self.read(place)?;
         kept.known = Some(known);
         self.write(place, &kept)
@@ -159,6 +177,7 @@ impl Store {
 
     /// Notes that the appliance has no such pipeline any more.
     pub(crate) fn set_unknown(&self, place: &Place) -> Result<()> {
+        let _writing = self.lock();
         let mut kept = self.read(place)?;
         kept.known = None;
         self.write(place, &kept)
@@ -171,6 +190,7 @@ impl Store {
         workspace: &str,
         names: &[String],
     ) -> Result<()> {
+        let _writing = self.lock();
         for name in self.names(profile, workspace)? {
             if names.contains(&name) {
                 continue;
@@ -208,6 +228,7 @@ impl Store {
             let message = format!("The document is that of {}, not of {}.", read.name, place.name);
             return Err(Fault::invalid("document", message));
         }
+        let _writing = self.lock();
         let mut kept = self.read(place)?;
         let saved = self.clock.now().to_string();
         kept.draft = Some(Draft { base, base_document, document: document.to_owned(), saved });
@@ -215,6 +236,7 @@ impl Store {
     }
 
     pub(crate) fn drop_draft(&self, place: &Place) -> Result<()> {
+        let _writing = self.lock();
         let mut kept = self.read(place)?;
         kept.draft = None;
         self.write(place, &kept)
@@ -222,6 +244,7 @@ impl Store {
 
     /// A draft was stored at the appliance. It goes, unless it was saved anew in between.
     pub(crate) fn draft_stored(&self, place: &Place, stored: &Draft, known: Known) -> Result<()> {
+        let _writing = self.lock();
         let mut kept = self.read(place)?;
         match &mut kept.draft {
             Some(draft) if draft.document == stored.document => kept.draft = None,

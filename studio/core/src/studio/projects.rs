@@ -6,9 +6,9 @@ use crate::connection::Link;
 use crate::event::Event;
 use crate::fault::{Fault, FaultCode, Result};
 use crate::http::Ask;
-use crate::limits::{PIPELINES_MAX, READ_TIMEOUT};
+use crate::limits::{PIPELINES_MAX, READ_TIMEOUT, TOPICS_MAX};
 use crate::profile::ProfileId;
-use crate::project::{Known, Place, Theirs, compare};
+use crate::project::{Known, Place, Theirs, compare, gather};
 use hyper::Method;
 use millrace_contract::v1;
 use serde::Serialize;
@@ -27,8 +27,25 @@ impl Studio {
     pub(super) async fn project(&self, profile: ProfileId, workspace: String) -> Result<Answer> {
         self.profile(&profile)?;
         crate::project::check_workspace(&workspace)?;
-        let entries = self.on_disk(move |inner| inner.store.list(&profile, &workspace)).await?;
-        Ok(Answer::Project { entries })
+        let read = move |inner: &super::Inner| {
+            let reading = inner.store.reading(&profile, &workspace)?;
+            Ok((inner.store.list(&profile, &workspace)?, reading))
+        };
+        let (entries, reading) = self.on_disk(read).await?;
+        Ok(Answer::Project { entries, reading })
+    }
+
+    pub(super) async fn topics(
+        &self,
+        profile: ProfileId,
+        workspace: String,
+        search: String,
+    ) -> Result<Answer> {
+        self.profile(&profile)?;
+        crate::project::check_workspace(&workspace)?;
+        let find = move |inner: &super::Inner| inner.store.topics(&profile, &workspace, &search);
+        let (topics, found) = self.on_disk(find).await?;
+        Ok(Answer::Topics { topics, found })
     }
 
     /// Fetches what is new; a pipeline whose last revision is known already costs nothing.
@@ -50,6 +67,15 @@ impl Studio {
         }
         let (of, within) = (profile.clone(), workspace.clone());
         self.on_disk(move |inner| inner.store.keep_only(&of, &within, &names)).await?;
+        let base = format!("/api/v1/workspaces/{}", encoded(&workspace));
+        let (tags, are_cut) = pages(&link, &format!("{base}/tags?"), TOPICS_MAX).await?;
+        // A filter of `#` is every topic.
+        let (last, _) = pages(&link, &format!("{base}/last?filter=%23&"), TOPICS_MAX).await?;
+        let (of, within) = (profile.clone(), workspace.clone());
+        self.on_disk(move |inner| {
+            inner.store.set_topics(&of, &within, gather(tags, last), are_cut)
+        })
+        .await?;
         self.tell_project(&profile, &workspace);
         self.project(profile, workspace).await
     }
@@ -234,23 +260,35 @@ fn moved_on(fault: Fault) -> Fault {
 
 /// All pipelines of a workspace.
 async fn list(link: &Link, workspace: &str) -> Result<Vec<v1::Pipeline>> {
+    let to = format!("/api/v1/workspaces/{}/pipelines?", encoded(workspace));
+    let (all, are_cut) = pages(link, &to, PIPELINES_MAX).await?;
+    if are_cut {
+        let message = format!("A project has at most {PIPELINES_MAX} pipelines.");
+        return Err(Fault::new(FaultCode::TooLarge, message));
+    }
+    Ok(all)
+}
+
+/// What stands on all pages of a list, at most so many, and whether there were more. `to` ends
+/// where the next parameter begins.
+async fn pages<T: DeserializeOwned>(link: &Link, to: &str, most: usize) -> Result<(Vec<T>, bool)> {
     let mut all = Vec::new();
     let mut after = None::<String>;
     loop {
-        let mut to = format!("/api/v1/workspaces/{}/pipelines?limit=1000", encoded(workspace));
+        let mut asked = format!("{to}limit=1000");
         if let Some(after) = after {
             // Writing to a String cannot fail.
-            let _infallible = write!(to, "&after={}", encoded(&after));
+            let _infallible = write!(asked, "&after={}", encoded(&after));
         }
-        let page: v1::Page<v1::Pipeline> = get(link, &to).await?;
+        let page: v1::Page<T> = get(link, &asked).await?;
         all.extend(page.items);
-        if all.len() > PIPELINES_MAX {
-            let message = format!("A project has at most {PIPELINES_MAX} pipelines.");
-            return Err(Fault::new(FaultCode::TooLarge, message));
+        if all.len() > most {
+            all.truncate(most);
+            return Ok((all, true));
         }
         after = page.next;
         if after.is_none() {
-            return Ok(all);
+            return Ok((all, false));
         }
     }
 }

@@ -170,6 +170,18 @@ impl State {
                     "clients": 0, "tags": 0, "issues": 0}),
             );
         }
+        if path == "/api/v1/workspaces/main/tags" {
+            let tag = json!({"id": 1, "workspace": "main", "path": "press/raw", "kind": "float",
+                "unit": "mm", "description": "Stroke", "retention": "32d", "schema": {},
+                "created": "t"});
+            return (200, json!({ "items": [tag] }));
+        }
+        if path == "/api/v1/workspaces/main/last" {
+            let sample = json!({"source_time": "t1", "receive_time": "t1", "quality": 0,
+                "kind": "float", "value": 42.5});
+            let last = json!({"path": "press/raw", "unit": "mm", "sample": sample});
+            return (200, json!({ "items": [last] }));
+        }
         let rest = path.strip_prefix("/api/v1/workspaces/main/pipelines").unwrap_or("/?");
         self.pipeline(method, rest.trim_start_matches('/'), body)
     }

@@ -79,6 +79,36 @@ async fn edited_without_a_connection_then_compared_and_deployed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn topics_are_there_without_a_connection_with_a_value_and_its_time() {
+    let (world, _appliance, id) = offline().await;
+    let call = json!({"call": "topics", "profile": id, "workspace": "main", "search": "strok"});
+    let answer = world.json(call).await;
+    assert_eq!(answer["found"], 1, "{answer}");
+    let topic = &answer["topics"][0];
+    assert_eq!((&topic["path"], &topic["unit"]), (&json!("press/raw"), &json!("mm")));
+    assert_eq!(topic["sample"], json!({"value": "42.5", "time": "t1", "quality": 0}));
+    let call = json!({"call": "project", "profile": id, "workspace": "main"});
+    let reading = world.json(call).await["reading"].clone();
+    assert_eq!((&reading["topics"], &reading["is_cut"]), (&json!(1), &json!(false)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fetch_beside_edits_loses_none_of_them() {
+    let (world, _appliance, id) = offline().await;
+    world.connect(&id).await;
+    for factor in 3..40 {
+        let save = draft(&id, &document(factor, "x"), 1);
+        let fetch = json!({"call": "fetch", "profile": id, "workspace": "main"});
+        let (saved, fetched) = tokio::join!(world.json(save), world.json(fetch));
+        assert_eq!((&saved["answer"], &fetched["answer"]), (&json!("done"), &json!("project")));
+        let stored = world.json(call("pipeline", &id, json!({}))).await;
+        let text = stored["draft"]["document"].as_str().unwrap();
+        let kept: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(kept, document(factor, "x"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_else_did_in_between_is_never_overwritten() {
     let (world, appliance, id) = offline().await;
     world.json(draft(&id, &document(3, "x"), 1)).await;
