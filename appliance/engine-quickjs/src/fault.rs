@@ -15,6 +15,9 @@ use crate::render;
 const MESSAGE_BYTES_MAX: usize = 1000;
 /// What QuickJS says when the stack is used up.
 const STACK_MESSAGE: &str = "Maximum call stack size exceeded";
+/// What is said where a script was ended between two of its own instructions. QuickJS asks there
+/// when a loop jumps back, and the last place that it knows then is the one before the loop.
+const LOOP_BEHIND: &str = ", there or in the loop behind it";
 /// What it says when there is no memory.
 const MEMORY_MESSAGE: &str = "out of memory";
 
@@ -34,7 +37,12 @@ pub(crate) fn of_error<'js>(
     let stack = thrown.as_ref().and_then(|thrown| text_of(thrown, "stack")).unwrap_or_default();
     let line = place(&stack, file).map(|(line, _)| line);
     if let Some(kind) = meter.verdict() {
-        return of_verdict(kind, meter, line);
+        let mut fault = of_verdict(kind, meter, line);
+        let is_of_time = matches!(kind, FaultKind::Cpu | FaultKind::Wall | FaultKind::Stopped);
+        if is_of_time && stack.lines().next().is_some_and(|frame| frame.contains(file)) {
+            fault.message.push_str(LOOP_BEHIND);
+        }
+        return fault;
     }
     let Some(thrown) = thrown else {
         return ScriptFault { kind: FaultKind::Thrown, message: error.to_string(), line };
