@@ -6,14 +6,18 @@
 //! **Invariants**: a client's number is never given out twice; two changes prepared at once never
 //! get the same id or name, and never undo one another.
 
+mod own;
 mod person;
+mod rights;
 
+pub use own::OwnPasswordError;
 pub use person::PersonChange;
+pub use rights::ClientRights;
 
 use crate::access::Access;
 use crate::password::{PASSWORD_BYTES_MAX, PASSWORD_CHARS_MIN, PasswordError};
 use crate::secret::{RandomError, Secret, random_text};
-use crate::state::{State, person_key};
+use crate::state::{State, person_key, setting_key};
 use millrace_model::{
     ApiClient, AuditEntry, ClientNumber, Definition, Filter, Retention, WorkspaceNumber,
 };
@@ -133,7 +137,11 @@ impl Access {
         for definition in definitions {
             match definition {
                 Definition::Client(client) => state.reserved.remove(&client.id),
-                Definition::Person(person) => state.reserved.remove(&person_key(&person.name)),
+                Definition::Person(person) => {
+                    self.sessions.spare_none_of(&person.name);
+                    state.reserved.remove(&person_key(&person.name))
+                }
+                Definition::Setting { name, .. } => state.reserved.remove(&setting_key(name)),
                 _ => false,
             };
         }

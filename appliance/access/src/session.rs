@@ -21,6 +21,8 @@ const SESSIONS_MAX: usize = 1_000;
 struct Session {
     person: String,
     ends: Duration,
+    /// Outlives the next end of all of the person's sessions: the change was made in it.
+    is_spared: bool,
 }
 
 /// The open sessions by the hash of their token.
@@ -41,7 +43,7 @@ impl Sessions {
         {
             open.remove(&first);
         }
-        let session = Session { person: person.to_owned(), ends: now + SESSION_LIFETIME };
+        let session = Session { person: person.to_owned(), ends: now + SESSION_LIFETIME, is_spared: false };
         open.insert(hash(token.reveal()), session);
         Ok(token)
     }
@@ -57,8 +59,24 @@ impl Sessions {
         self.open.lock().remove(&hash(token)).is_some()
     }
 
+    /// Lets this session outlive the next end of all of its person's; `false` if there is none.
+    pub(crate) fn spare(&self, token: &str, now: Duration) -> bool {
+        let mut open = self.open.lock();
+        let session = open.get_mut(&hash(token)).filter(|session| session.ends > now);
+        session.map(|session| session.is_spared = true).is_some()
+    }
+
+    /// No session of the person outlives the others any more.
+    pub(crate) fn spare_none_of(&self, person: &str) {
+        let mut open = self.open.lock();
+        let own = open.values_mut().filter(|session| session.person == person);
+        own.for_each(|session| session.is_spared = false);
+    }
+
     pub(crate) fn close_all_of(&self, person: &str) {
-        self.open.lock().retain(|_, session| session.person != person);
+        self.open.lock().retain(|_, session| {
+            session.person != person || std::mem::take(&mut session.is_spared)
+        });
     }
 }
 

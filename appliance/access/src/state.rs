@@ -37,7 +37,7 @@ pub(crate) struct State {
     pub(crate) settings: BTreeMap<String, String>,
     pub(crate) secret_key: Option<Key>,
     pub(crate) token_key: Option<Key>,
-    /// Client ids and people's names of changes that are not applied yet.
+    /// Client ids, people's and settings' names of changes that are not applied yet.
     pub(crate) reserved: HashSet<String>,
     pub(crate) highest_client: u32,
 }
@@ -120,8 +120,14 @@ impl State {
             TOKEN_KEY => self.token_key = key().or(self.token_key.take()),
             _ => {}
         }
+        self.reserved.remove(&setting_key(name));
         self.settings.insert(name.to_owned(), value.to_owned());
     }
+}
+
+/// A setting in the list of reserved names.
+pub(crate) fn setting_key(name: &str) -> String {
+    format!("setting {name}")
 }
 
 /// People's names and client ids are told apart in the list of reserved names.

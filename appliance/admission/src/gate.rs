@@ -7,6 +7,7 @@ use crate::bucket::Bucket;
 use crate::client::Client;
 use crate::ledger::{Ledger, THE_BOX};
 use crate::namespace::Namespace;
+use crate::refused::{LastRefusals, Refused};
 use crate::session::Session;
 use crate::undefined::Undefined;
 use foldhash::fast::RandomState;
@@ -40,6 +41,7 @@ pub struct Gate {
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) undefined: Undefined,
+    pub(crate) refusals: LastRefusals,
     clients: Mutex<HashMap<u32, Arc<Bucket>, RandomState>>,
     workspaces: Mutex<HashMap<u16, Arc<Bucket>, RandomState>>,
 }
@@ -61,6 +63,7 @@ impl Gate {
             ledger,
             clock,
             undefined: Undefined::default(),
+            refusals: LastRefusals::default(),
             clients: Mutex::default(),
             workspaces: Mutex::default(),
         }
@@ -76,6 +79,12 @@ impl Gate {
     /// Sets the rate of one workspace, for all its sessions at once; 0 = no limit.
     pub fn set_workspace_rate(&self, workspace: WorkspaceNumber, per_s: u32) {
         self.workspace_bucket(workspace).set_rate(per_s);
+    }
+
+    /// The last values that were refused on this path since the start, the newest first.
+    #[must_use]
+    pub fn last_refusals(&self, workspace: WorkspaceNumber, path: &str) -> Vec<Refused> {
+        self.refusals.of(workspace, path)
     }
 
     pub(crate) fn client_bucket(&self, client: &Client) -> Arc<Bucket> {

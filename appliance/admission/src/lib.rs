@@ -23,6 +23,7 @@ mod gate;
 mod judge;
 mod ledger;
 mod namespace;
+mod refused;
 mod session;
 mod topics;
 mod undefined;
@@ -33,4 +34,7 @@ pub use decision::{BatchDecision, Decision, ElementDecision, Submitted};
 pub use gate::{Config, Gate};
 pub use ledger::{Applier, Counters, LEDGER_CLIENTS_MAX, Ledger, Outcome, RestoreError, THE_BOX};
 pub use namespace::{CreateError, Created, Namespace, NewTag};
+pub use refused::{
+    REFUSED_BYTES_MAX, REFUSED_PAYLOAD_BYTES_MAX, REFUSED_PER_TOPIC_MAX, REFUSED_TOPICS_MAX, Refused,
+};
 pub use session::{Mark, Session};

@@ -20,8 +20,8 @@ use crate::shape::{Parser, Sent, Sink};
 use crate::topics::{Entry, Topics};
 use millrace_journal::Registration;
 use millrace_model::limits::{BATCH_ELEMENTS_MAX, PATH_BYTES_MAX};
-use millrace_model::topic::TopicError;
-use millrace_model::{ClientNumber, Reason, Record, Refusal};
+use millrace_model::topic::{TopicError, check_path};
+use millrace_model::{ClientNumber, Reason, Record, Refusal, ValueRef};
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -80,7 +80,12 @@ impl Session {
             Some(place) => place,
             None => match self.desk.permit_topic(topic) {
                 Ok(path_at) => self.topics.keep(topic, path_at),
-                Err(refusal) => return Decision::Refused(self.desk.refuse(refusal)),
+                Err(refusal) => {
+                    if let Some(path) = self.desk.own_path(topic) {
+                        self.desk.keep_refused(path, payload, &refusal);
+                    }
+                    return Decision::Refused(self.desk.refuse(refusal));
+                }
             },
         };
         let Self { desk, topics, elements, parser, joined, .. } = self;
@@ -92,7 +97,12 @@ impl Session {
         let Self { desk, paths, elements, parser, joined, .. } = self;
         match place_of(desk, paths, path) {
             Ok(place) => judge(desk, paths.entry(place), payload, parser, (elements, joined)),
-            Err(refusal) => Decision::Refused(desk.refuse(refusal)),
+            Err(refusal) => {
+                if check_path(path).is_ok() {
+                    desk.keep_refused(path, payload, &refusal);
+                }
+                Decision::Refused(desk.refuse(refusal))
+            }
         }
     }
 
@@ -163,6 +173,20 @@ fn judge(
     entry: &mut Entry,
     payload: &[u8],
     parser: &mut Parser,
+    of_batch: (&mut Topics, &mut String),
+) -> Decision {
+    let decision = decide(desk, entry, payload, parser, of_batch);
+    if let Decision::Refused(refusal) = &decision {
+        desk.keep_refused(entry.path(), payload, refusal);
+    }
+    decision
+}
+
+fn decide(
+    desk: &mut Desk,
+    entry: &mut Entry,
+    payload: &[u8],
+    parser: &mut Parser,
     (elements, joined): (&mut Topics, &mut String),
 ) -> Decision {
     if let Err(refusal) = desk.pay() {
@@ -210,7 +234,11 @@ impl Sink for Collect<'_> {
     }
 
     fn element(&mut self, path: Option<&str>, sent: Result<Sent<'_>, Refusal>) {
+        let value = sent.as_ref().ok().map(|sent| sent.value);
         let verdict = self.judge_element(path, sent);
+        if let Err(refusal) = &verdict {
+            self.keep_refused(path, value, refusal);
+        }
         if let Some(Decision::Batch(batch)) = &mut self.decision {
             batch.elements.push(ElementDecision { path: path.map(Into::into), verdict });
         }
@@ -218,6 +246,20 @@ impl Sink for Collect<'_> {
 }
 
 impl Collect<'_> {
+    /// Keeps an element's refusal with the value that was sent, if that could be read at all.
+    fn keep_refused(&self, path: Option<&str>, value: Option<ValueRef<'_>>, refusal: &Refusal) {
+        let of = match path {
+            None => self.entry.path(),
+            // Put together when it was judged.
+            Some(path) if path.len() <= PATH_BYTES_MAX && check_path(self.joined).is_ok() => {
+                self.joined.as_str()
+            }
+            Some(_) => return,
+        };
+        let text = value.map(|value| value.to_string()).unwrap_or_default();
+        self.desk.keep_refused(of, text.as_bytes(), refusal);
+    }
+
     fn judge_element(
         &mut self,
         path: Option<&str>,

@@ -16,10 +16,13 @@ pub mod session;
 pub mod sizing;
 pub mod system;
 pub mod tag;
+pub mod tag_file;
 pub mod trial;
+pub mod value;
+pub mod view;
 
 pub use audit::AuditEntry;
-pub use client::{Client, ClientsCreated, CreatedClient, NewClients};
+pub use client::{Client, ClientRights, ClientsCreated, CreatedClient, NewClients};
 pub use error::{ErrorBody, ErrorCode, ErrorDetail, OAuthError};
 pub use issue::{Issue, Severity};
 pub use ledger::{ClientLedger, Counts, Ledger};
@@ -36,14 +39,19 @@ pub use run::{
 };
 pub use sample::{Bucket, LastValue, Range, Sample, SamplePage};
 pub use secret::{NewSecret, NewVariable, Secret, Variable};
-pub use session::{Claim, ClaimState, Identity, IdentityKind, Login, OAuthToken, Session};
+pub use session::{
+    Claim, ClaimState, Identity, IdentityKind, Login, OAuthToken, OwnPassword, Session,
+};
 pub use sizing::{Calibration, CalibrationState, NewPlan, PlanComparison, PlanItem, StoredPlan};
 pub use system::{
     Certificate, ConfigEntry, ConfigSource, Health, HealthPart, HealthStatus, Limit, LimitUnit,
     Listener, Measure, Measures, NextStart, Overview, SettingChange, System, Version,
 };
 pub use tag::{Kind, Level, NewTag, Retention, Schema, Tag, TagChange, Workspace};
+pub use tag_file::{TagImport, TagImportChange, TagImportFault};
 pub use trial::{
     CaseReport, Difference, Effect, EffectKind, PortOutput, RehearsalEvent, RehearsalReport,
     RehearsalRequest, StepTestReport, StepTestRequest, TestReport, TestRequest,
 };
+pub use value::{RefusedValue, TestValue, TestVerdict};
+pub use view::{NewTrendView, TrendView};

@@ -1,7 +1,7 @@
 //! Tests of access as a whole: prepared changes go through `apply`, as the journal does it.
 
 use super::*;
-use crate::change::{NewClient, PersonChange};
+use crate::change::{ClientRights, NewClient, OwnPasswordError, PersonChange};
 use crate::claim::{ATTEMPTS_MAX, CODE_LIFETIME, WAIT};
 use millrace_model::{Filter, Timestamp};
 use millrace_supervisor::TestClock;
@@ -492,4 +492,111 @@ fn each_change_leaves_its_trace() {
         ("login.failed", "anna"),
     ];
     assert_eq!(trace, expected);
+}
+
+#[test]
+fn a_client_gets_other_rights_and_keeps_its_secret() {
+    let mut bench = Bench::new();
+    let (client, secret) = bench.client("press-4");
+    let access = bench.access.clone();
+    let grant = access.verify_secret("press-4", secret.reveal()).unwrap();
+    let rights = |filter: &str| ClientRights {
+        publish: vec![Filter::new(filter).unwrap()],
+        subscribe: Vec::new(),
+        may_create: true,
+        retention: None,
+        rate_per_s: Some(100),
+    };
+    let (_, nothing) = access.change_rights("press-4", rights("press-4/#"), &actor()).unwrap();
+    assert!(nothing.is_empty(), "the same leaves no trace");
+    let (changed, definitions) =
+        access.change_rights("press-4", rights("press-5/#"), &actor()).unwrap();
+    assert_eq!(ApiClient { publish: client.publish.clone(), ..changed }, client);
+    let twice = access.change_rights("press-4", rights("#"), &actor()).unwrap_err();
+    assert_eq!(twice, ChangeError::Busy);
+    bench.apply(definitions);
+    assert!(grant.is_ended(), "its connections are cut");
+    let grant = access.verify_secret("press-4", secret.reveal()).unwrap();
+    assert_eq!(grant.publish, [Filter::new("press-5/#").unwrap()]);
+    assert!(bench.restart().verify_secret("press-4", secret.reveal()).is_ok());
+    let many = ClientRights { publish: vec![Filter::new("a").unwrap(); 65], ..rights("#") };
+    let error = access.change_rights("press-4", many, &actor()).unwrap_err();
+    assert_eq!(error, ChangeError::TooMany { what: "filters", limit: 64 });
+    let revoke = access.revoke("press-4", &actor()).unwrap();
+    bench.apply(revoke);
+    let error = access.change_rights("press-4", rights("#"), &actor()).unwrap_err();
+    assert_eq!(error, ChangeError::AlreadyRevoked { id: "press-4".into() });
+    let error = access.change_rights("press-9", rights("#"), &actor()).unwrap_err();
+    assert_eq!(error, ChangeError::Unknown { name: "press-9".into() });
+}
+
+#[test]
+fn ones_own_password_needs_the_old_one_and_ends_the_other_sessions() {
+    let mut bench = Bench::new();
+    bench.person("anna", Role::Admin);
+    bench.person("bert", Role::Viewer);
+    let access = bench.access.clone();
+    let sign_in = |name: &str, password: &str| access.sign_in_person(name, password, None);
+    let mine = sign_in("anna", "correct horse").unwrap().token;
+    let other = sign_in("anna", "correct horse").unwrap().token;
+    let berts = sign_in("bert", "correct horse").unwrap().token;
+    let change = |old: &str, new: &str| {
+        access.change_own_password((mine.reveal(), "anna"), (old, new), &actor())
+    };
+    assert_eq!(change("wrong horse", "battery staple").unwrap_err(), OwnPasswordError::OldPassword);
+    let short = change("correct horse", "short").unwrap_err();
+    assert_eq!(short, OwnPasswordError::Change(ChangeError::PasswordInvalid));
+    let definitions = change("correct horse", "battery staple").unwrap();
+    assert!(access.verify_bearer(other.reveal()).is_ok(), "prepared is not applied");
+    let busy = change("correct horse", "battery staple").unwrap_err();
+    assert_eq!(busy, OwnPasswordError::Change(ChangeError::Busy));
+    bench.apply(definitions);
+    assert!(access.verify_bearer(mine.reveal()).is_ok());
+    assert_eq!(access.verify_bearer(other.reveal()).unwrap_err(), SignInError::Refused);
+    assert!(access.verify_bearer(berts.reveal()).is_ok());
+    assert_eq!(sign_in("anna", "correct horse").unwrap_err(), SignInError::Refused);
+    assert!(sign_in("anna", "battery staple").is_ok());
+    // It was spared once: an admin's change ends it as it ends every other.
+    let reset = access.change_person("anna", &password("staple battery"), &actor()).unwrap();
+    bench.apply(reset);
+    assert_eq!(access.verify_bearer(mine.reveal()).unwrap_err(), SignInError::Refused);
+}
+
+#[test]
+fn a_change_of_the_own_password_that_was_not_kept_spares_no_session() {
+    let mut bench = Bench::new();
+    bench.person("anna", Role::Admin);
+    let access = bench.access.clone();
+    let mine = access.sign_in_person("anna", "correct horse", None).unwrap().token;
+    let whose = (mine.reveal(), "anna");
+    let passwords = ("correct horse", "battery staple");
+    let prepared = access.change_own_password(whose, passwords, &actor()).unwrap();
+    access.abandon(&prepared);
+    let reset = access.change_person("anna", &password("staple battery"), &actor()).unwrap();
+    bench.apply(reset);
+    assert_eq!(access.verify_bearer(mine.reveal()).unwrap_err(), SignInError::Refused);
+    let passwords = ("staple battery", "battery staple");
+    let error = access.change_own_password(whose, passwords, &actor()).unwrap_err();
+    assert_eq!(error, OwnPasswordError::SignIn(SignInError::Refused), "the session has ended");
+    let again = access.change_person("anna", &password("correct horse"), &actor());
+    assert!(again.is_ok(), "nothing stays reserved");
+}
+
+#[test]
+fn a_setting_is_changed_by_one_at_a_time() {
+    let mut bench = Bench::new();
+    let access = bench.access.clone();
+    let change = |text: &'static str| {
+        access.change_setting::<ChangeError>("views/anna", |before| {
+            Ok(format!("{}{text}", before.unwrap_or_default()))
+        })
+    };
+    let first = change("a").unwrap();
+    assert_eq!(change("b").unwrap_err(), ChangeError::Busy);
+    bench.apply(vec![first]);
+    let second = change("b").unwrap();
+    access.abandon(&[second]);
+    let third = change("c").unwrap();
+    bench.apply(vec![third]);
+    assert_eq!(bench.restart().setting("views/anna").as_deref(), Some("ac"));
 }

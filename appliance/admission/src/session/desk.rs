@@ -17,6 +17,7 @@ use crate::gate::Gate;
 use crate::judge::{self, Judged};
 use crate::ledger::Counters;
 use crate::namespace::NewTag;
+use crate::refused::{REFUSED_PAYLOAD_BYTES_MAX, Refused};
 use crate::shape::Sent;
 use crate::topics::Entry;
 use millrace_journal::{AppendError, RecordBuf, Registration};
@@ -226,6 +227,31 @@ impl Desk {
             *count = count.saturating_add(1);
         }
         refusal
+    }
+
+    /// Keeps a refusal for whoever asks about its topic.
+    pub(super) fn keep_refused(&self, path: &str, payload: &[u8], refusal: &Refusal) {
+        let kept = payload.get(..REFUSED_PAYLOAD_BYTES_MAX).unwrap_or(payload);
+        let refused = Refused {
+            at: self.receive_time,
+            client: self.number,
+            refusal: refusal.clone(),
+            payload: kept.into(),
+            payload_bytes: payload.len(),
+        };
+        self.gate.refusals.keep(self.client.workspace, path, refused);
+    }
+
+    /// The path in a topic that lies in the client's own inbox.
+    pub(super) fn own_path<'t>(&self, topic: &'t str) -> Option<&'t str> {
+        match topic::place(&self.gate.config.root, topic) {
+            Place::Inbox { workspace, client, path }
+                if workspace == self.client.workspace_name && client == self.client.id =>
+            {
+                topic::check_path(path).is_ok().then_some(path)
+            }
+            _ => None,
+        }
     }
 
     /// Judges a paid value on a permitted topic: the index of its record, or the counted refusal.

@@ -8,6 +8,7 @@ use crate::append::Append;
 use crate::gate::Config;
 use crate::ledger::{Ledger, Outcome, THE_BOX};
 use crate::namespace::{CreateError, Created, Namespace, NewTag};
+use crate::refused::REFUSED_PAYLOAD_BYTES_MAX;
 use millrace_journal::{AppendError, RecordBuf, Seq, SeqRange};
 use millrace_model::{
     Definition, Filter, Kind, Quality, Reason, Record, Retention, Schema, Tag, TagId, Timestamp,
@@ -725,4 +726,34 @@ fn what_is_taken_back_was_never_offered_and_what_was_refused_stays_refused() {
     plant.commit();
     let totals = plant.ledger.totals();
     assert_eq!((totals.received, totals.stored, totals.in_flight()), (3, 2, 0));
+}
+
+#[test]
+fn the_last_refusals_of_a_topic_are_told_with_what_was_sent() {
+    let plant = Plant::new();
+    let schema = Schema { max: Some(10.0), strict: true, ..Schema::default() };
+    plant.tags.put(Tag { schema, ..tag(1, "press-4/temperature") });
+    let mut session = plant.open();
+    let long = format!("\"{}", "x".repeat(2 * REFUSED_PAYLOAD_BYTES_MAX));
+    assert_eq!(reason_of(session.offer(INBOX, b"42.5")), Reason::OutOfRange);
+    reason_of(session.offer(INBOX, long.as_bytes()));
+    stored(session.offer(INBOX, b"7"));
+    let batch = br#"[{"path": "a", "value": 1}, {"value": 99}]"#;
+    assert!(matches!(session.offer(INBOX, batch), Decision::Batch(_)));
+
+    let kept = plant.gate.last_refusals(WorkspaceNumber(1), "press-4/temperature");
+    let said: Vec<(&[u8], usize)> =
+        kept.iter().map(|refused| (&*refused.payload, refused.payload_bytes)).collect();
+    let cut = long.as_bytes().get(..REFUSED_PAYLOAD_BYTES_MAX).unwrap();
+    assert_eq!(said, [(&b"99"[..], 2), (cut, long.len()), (&b"42.5"[..], 4)]);
+    let oldest = kept.last().unwrap();
+    assert_eq!((oldest.client, oldest.refusal.reason), (ClientNumber(4), Reason::OutOfRange));
+    assert!(oldest.refusal.sentence().contains("42.5"), "{oldest:?}");
+
+    // What the client may not write is kept at its path; another's inbox is nobody's topic.
+    reason_of(session.offer("mr/v1/main/_ingress/c4/press-5/t", b"1"));
+    reason_of(session.offer("mr/v1/main/_ingress/c5/press-4/u", b"1"));
+    let of = |path| plant.gate.last_refusals(WorkspaceNumber(1), path).len();
+    assert_eq!((of("press-5/t"), of("press-4/u")), (1, 0));
+    assert!(plant.gate.last_refusals(WorkspaceNumber(2), "press-5/t").is_empty());
 }

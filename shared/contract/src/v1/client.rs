@@ -88,3 +88,21 @@ pub struct CreatedClient {
     /// Its secret; the appliance keeps only a hash of it.
     pub secret: String,
 }
+
+/// All that a client may do, in the place of what it might before; its secret stays.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientRights {
+    /// Tag paths that it may publish on (filters below the workspace).
+    pub publish: Vec<String>,
+    /// Tag paths that it may subscribe to and query.
+    pub subscribe: Vec<String>,
+    /// Whether its first value on a new path creates the tag.
+    pub may_create: bool,
+    /// Retention class of the tags that it creates; absent = the box's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retention: Option<Retention>,
+    /// Values per second that it may write; absent = the box's setting, 0 = no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<u32>,
+}

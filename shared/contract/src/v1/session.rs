@@ -82,3 +82,13 @@ pub enum IdentityKind {
     /// An API client.
     Client,
 }
+
+/// Changes the password of whoever is signed in.
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnPassword {
+    /// The password of now.
+    pub old_password: String,
+    /// The new one, at least 10 characters.
+    pub new_password: String,
+}
