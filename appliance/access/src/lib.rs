@@ -22,9 +22,7 @@ mod state;
 mod token;
 
 pub use access::{Access, SignInError, SignedIn};
-pub use change::{
-    Actor, ChangeError, ClientRights, NewClient, OwnPasswordError, PersonChange,
-};
+pub use change::{Actor, ChangeError, ClientRights, NewClient, OwnPasswordError, PersonChange};
 pub use claim::ClaimError;
 pub use grant::{ClientGrant, Principal};
 pub use limiter::{Limited, Limiter};

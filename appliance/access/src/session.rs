@@ -43,7 +43,8 @@ impl Sessions {
         {
             open.remove(&first);
         }
-        let session = Session { person: person.to_owned(), ends: now + SESSION_LIFETIME, is_spared: false };
+        let session =
+            Session { person: person.to_owned(), ends: now + SESSION_LIFETIME, is_spared: false };
         open.insert(hash(token.reveal()), session);
         Ok(token)
     }

@@ -35,6 +35,7 @@ pub use gate::{Config, Gate};
 pub use ledger::{Applier, Counters, LEDGER_CLIENTS_MAX, Ledger, Outcome, RestoreError, THE_BOX};
 pub use namespace::{CreateError, Created, Namespace, NewTag};
 pub use refused::{
-    REFUSED_BYTES_MAX, REFUSED_PAYLOAD_BYTES_MAX, REFUSED_PER_TOPIC_MAX, REFUSED_TOPICS_MAX, Refused,
+    REFUSED_BYTES_MAX, REFUSED_PAYLOAD_BYTES_MAX, REFUSED_PER_TOPIC_MAX, REFUSED_TOPICS_MAX,
+    Refused,
 };
 pub use session::{Mark, Session};

@@ -19,7 +19,9 @@ mod report;
 mod sizing;
 mod system;
 
-pub use change::{CreatedClient, NewClients, NewPerson, NewTag, PersonChange, TagChange};
+pub use change::{
+    ClientRights, CreatedClient, NewClients, NewPerson, NewTag, PersonChange, TagChange,
+};
 pub use fault::Fault;
 pub use pipelines::{
     DocumentText, Hook, HookAnswer, HookCall, InWorkspace, ManualRun, NewDocument, NoPipelines,
@@ -38,6 +40,7 @@ pub use sizing::{NoSizing, SizingBackend};
 pub use system::{BoundListener, LimitUnit, LimitUse, ServedCertificate, System};
 
 use bytes::Bytes;
+use millrace_contract::v1;
 use millrace_model::{
     ApiClient, Filter, Person, Tag, TagId, Timestamp, Workspace, WorkspaceNumber,
 };
@@ -88,6 +91,30 @@ pub trait Backend: Send + Sync + 'static {
     /// for an unknown name, [`Fault::Conflict`] when no admin would be left.
     fn change_person(&self, name: &str, change: PersonChange, by: &Actor) -> Result<Person, Fault>;
 
+    /// Blocking: a new password for the person (name) of this session (bearer), who knows the old
+    /// one; the other sessions end. [`Fault::Invalid`] for a wrong old one.
+    fn change_own_password(
+        &self,
+        bearer_name: (&str, &str),
+        old_new: (&str, &str),
+        by: &Actor,
+    ) -> Result<(), Fault>;
+
+    /// In memory: the views that a person keeps, by name.
+    fn views(&self, person: &str) -> Vec<v1::TrendView>;
+
+    /// Future: keeps a view for a person, in the place of one of the same name;
+    /// [`Fault::Conflict`] when the limit of [`crate::limits`] is reached.
+    fn keep_view(
+        &self,
+        person: &str,
+        view: v1::TrendView,
+        by: Actor,
+    ) -> BoxFuture<Result<v1::TrendView, Fault>>;
+
+    /// Future: [`Fault::NotFound`] when the person has none of this name.
+    fn remove_view(&self, person: &str, name: &str, by: Actor) -> BoxFuture<Result<(), Fault>>;
+
     /// In memory: the clients with ids after `after`, in the order of ids, at most `limit`.
     fn clients(&self, after: Option<&str>, limit: usize) -> PageOf<ApiClient>;
 
@@ -108,6 +135,15 @@ pub trait Backend: Send + Sync + 'static {
     /// Future: gives a client a new secret, cuts it off and refuses the old one at once;
     /// [`Fault::NotFound`] for an unknown id, [`Fault::Conflict`] for a revoked client.
     fn renew_client(&self, id: String, by: Actor) -> BoxFuture<Result<CreatedClient, Fault>>;
+
+    /// Future: gives a client other rights and cuts it off; [`Fault::NotFound`] for an unknown id,
+    /// [`Fault::Conflict`] for a revoked client.
+    fn change_rights(
+        &self,
+        id: String,
+        rights: ClientRights,
+        by: Actor,
+    ) -> BoxFuture<Result<ApiClient, Fault>>;
 
     /// In memory: all workspaces, by number.
     fn workspaces(&self) -> Vec<Workspace>;
@@ -132,6 +168,27 @@ pub trait Backend: Send + Sync + 'static {
         change: TagChange,
         by: Actor,
     ) -> BoxFuture<Result<Tag, Fault>>;
+
+    /// Future: changes tags, all in one commit or none; [`Fault::Conflict`] when a path has none any
+    /// more or when it is too much for one commit.
+    fn update_tags(
+        &self,
+        workspace: WorkspaceNumber,
+        changes: Vec<(String, TagChange)>,
+        by: Actor,
+    ) -> BoxFuture<Result<(), Fault>>;
+
+    /// In memory: the last refused values of a path, newest first.
+    fn refusals(&self, workspace: WorkspaceNumber, path: &str) -> Vec<v1::RefusedValue>;
+
+    /// Future: publishes a value on a tag's path as a device would; what it tells is durable.
+    fn publish(
+        &self,
+        workspace: WorkspaceNumber,
+        path: String,
+        payload: String,
+        by: Actor,
+    ) -> BoxFuture<Result<v1::TestVerdict, Fault>>;
 
     /// Blocking: the last sample of each tag, in the order asked; `None` where there is none.
     fn last(&self, tags: &[TagId]) -> Result<Vec<Option<Sample>>, Fault>;

@@ -8,7 +8,8 @@ mod outward;
 mod system;
 
 pub(crate) use inward::{
-    filters, name, new_clients, new_person, new_tag, password, person_change, tag_change,
+    client_rights, filters, name, new_clients, new_person, new_tag, password, person_change,
+    tag_change,
 };
 pub(crate) use outward::{
     Workspaces, audit_entry, bucket, client, config_entry, counts, health, issue, level, measure,

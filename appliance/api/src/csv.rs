@@ -42,7 +42,8 @@ fn write_time(time: Timestamp, out: &mut String) {
     }
 }
 
-fn write_quoted(text: &str, out: &mut String) {
+/// Appends a cell, in quotes where it needs them.
+pub(crate) fn write_quoted(text: &str, out: &mut String) {
     if !text.contains(['"', ',', '\r', '\n']) && text.trim().len() == text.len() {
         out.push_str(text);
         return;

@@ -16,8 +16,11 @@ pub(crate) mod secrets;
 pub(crate) mod session;
 pub(crate) mod sizing;
 pub(crate) mod system;
+pub(crate) mod tag_files;
 pub(crate) mod tags;
 pub(crate) mod trials;
+pub(crate) mod values;
+pub(crate) mod views;
 
 use crate::backend::Principal;
 use crate::convert::Workspaces;

@@ -132,7 +132,8 @@ impl<S: Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalBody<T> 
     }
 }
 
-fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+/// Reads a JSON body, with the field at fault when it does not fit.
+pub(crate) fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();

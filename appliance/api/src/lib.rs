@@ -26,6 +26,7 @@ mod query_time;
 mod router;
 mod serve;
 mod state;
+mod tag_file;
 pub mod tls;
 mod web;
 

@@ -74,6 +74,21 @@ pub const POINTS_MAX: usize = 10_000;
 /// Paths of one last-value request.
 pub const PATHS_MAX: usize = 100;
 
+/// Largest CSV file of tags in bytes.
+pub const TAG_FILE_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// Tags of one CSV file that is read.
+pub const TAG_FILE_ROWS_MAX: usize = 10_000;
+/// Changes of such a file that are told one by one.
+pub const TAG_FILE_CHANGES_SHOWN_MAX: usize = 1_000;
+/// Faults of such a file that are told one by one.
+pub const TAG_FILE_FAULTS_SHOWN_MAX: usize = 100;
+/// Views of trends that a person keeps.
+pub const VIEWS_MAX: usize = 50;
+/// Bytes of all views of a person.
+pub const VIEWS_BYTES_MAX: usize = 64 * 1024;
+/// Topics of a view.
+pub const VIEW_TOPICS_MAX: usize = 32;
+
 /// Clients created by one request.
 pub const CLIENTS_CREATED_MAX: u32 = 1_000;
 /// Filters of a client, or of a live subscription.

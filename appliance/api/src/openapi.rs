@@ -2,7 +2,7 @@
 
 use crate::endpoints::{
     audit, clients, history, hooks, issues, ledger, oauth, people, pipelines, raw, runs, secrets,
-    session, sizing, system, tags, trials,
+    session, sizing, system, tag_files, tags, trials, values, views,
 };
 use crate::live;
 use millrace_contract::v1;
@@ -24,8 +24,9 @@ use utoipa::{Modify, OpenApi};
     ),
     paths(
         oauth::token, session::login, session::logout, session::claim_state, session::claim,
-        session::me, people::list, people::create, people::change, audit::list, clients::list, clients::get,
-        clients::create, clients::revoke, clients::renew, tags::workspaces, tags::list, tags::levels, tags::get, tags::create,
+        session::me, session::change_password, views::list, views::keep, views::remove, people::list, people::create, people::change, audit::list, clients::list, clients::get,
+        clients::create, clients::revoke, clients::renew, clients::change_rights, tag_files::export,
+        tag_files::import, values::refusals, values::publish, tags::workspaces, tags::list, tags::levels, tags::get, tags::create,
         tags::update, history::last, history::range, raw::raw, ledger::get, issues::list,
         issues::acknowledge, system::root, system::live, system::ready, system::metrics,
         system::version, system::overview, system::measures, system::config, system::system, system::openapi, live::live,

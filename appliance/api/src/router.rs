@@ -4,7 +4,7 @@ use crate::authorize::authorize;
 use crate::backend::Backend;
 use crate::endpoints::{
     audit, clients, history, hooks, issues, ledger, oauth, people, pipelines, raw, runs, secrets,
-    session, sizing, system, tags, trials,
+    session, sizing, system, tag_files, tags, trials, values, views,
 };
 use crate::guard::guard;
 use crate::live;
@@ -19,6 +19,50 @@ use std::sync::Arc;
 /// [`crate::serve`] gives it.
 pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
     let api = Api::new(backend, settings);
+    let v1 = Router::new()
+        .route("/openapi.json", get(system::openapi))
+        .route("/version", get(system::version))
+        .route("/overview", get(system::overview))
+        .route("/measures", get(system::measures))
+        .route("/config", get(system::config))
+        .route("/system", get(system::system))
+        .route("/claim", get(session::claim_state).post(session::claim))
+        .route("/login", post(session::login))
+        .route("/logout", post(session::logout))
+        .route("/me", get(session::me))
+        .route("/me/password", post(session::change_password))
+        .route("/views", get(views::list))
+        .route("/views/{name}", put(views::keep).delete(views::remove))
+        .route("/live", get(live::live))
+        .route("/issues", get(issues::list))
+        .route("/issues/{key}/acknowledge", post(issues::acknowledge))
+        .route("/ledger", get(ledger::get))
+        .route("/audit", get(audit::list))
+        .nest("/sizing", sizing_routes())
+        .route("/people", get(people::list).post(people::create))
+        .route("/people/{name}", patch(people::change))
+        .route("/clients", get(clients::list).post(clients::create))
+        .route("/clients/{id}", get(clients::get).delete(clients::revoke))
+        .route("/clients/{id}/renew", post(clients::renew))
+        .route("/clients/{id}/rights", put(clients::change_rights))
+        .route("/workspaces", get(tags::workspaces))
+        .nest("/workspaces/{workspace}", workspace_routes());
+    Router::new()
+        .route("/", get(system::root))
+        .route("/health/live", get(system::live))
+        .route("/health/ready", get(system::ready))
+        .route("/metrics", get(system::metrics))
+        .route("/oauth/token", post(oauth::token))
+        .route("/hooks/{workspace}/{*path}", any(hooks::call))
+        .nest("/api/v1", v1)
+        .route_layer(from_fn_with_state(api.clone(), authorize))
+        .fallback(web::answer)
+        .layer(from_fn_with_state(api.clone(), guard))
+        .with_state(api)
+}
+
+/// What belongs to a workspace.
+fn workspace_routes() -> Router<Api> {
     let pipeline = Router::new()
         .route("/", get(pipelines::get).put(pipelines::put).delete(pipelines::remove))
         .route("/revisions", get(pipelines::revisions))
@@ -36,7 +80,7 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
         .route("/test", post(trials::test))
         .route("/rehearse", post(trials::rehearse))
         .route("/steps/{step}/test", post(trials::test_step));
-    let workspace = Router::new()
+    Router::new()
         .route("/pipelines", get(pipelines::list))
         .nest("/pipelines/{name}", pipeline)
         .route("/secrets", get(secrets::list))
@@ -47,47 +91,14 @@ pub fn router(backend: Arc<dyn Backend>, settings: Settings) -> Router {
             get(secrets::variable).put(secrets::set_variable).delete(secrets::remove_variable),
         )
         .route("/tags", get(tags::list).post(tags::create))
+        .route("/tags.csv", get(tag_files::export).post(tag_files::import))
         .route("/levels", get(tags::levels))
         .route("/tag", get(tags::get).patch(tags::update))
+        .route("/refusals", get(values::refusals))
+        .route("/value", post(values::publish))
         .route("/last", get(history::last))
         .route("/raw", get(raw::raw))
-        .route("/range", get(history::range));
-    let v1 = Router::new()
-        .route("/openapi.json", get(system::openapi))
-        .route("/version", get(system::version))
-        .route("/overview", get(system::overview))
-        .route("/measures", get(system::measures))
-        .route("/config", get(system::config))
-        .route("/system", get(system::system))
-        .route("/claim", get(session::claim_state).post(session::claim))
-        .route("/login", post(session::login))
-        .route("/logout", post(session::logout))
-        .route("/me", get(session::me))
-        .route("/live", get(live::live))
-        .route("/issues", get(issues::list))
-        .route("/issues/{key}/acknowledge", post(issues::acknowledge))
-        .route("/ledger", get(ledger::get))
-        .route("/audit", get(audit::list))
-        .nest("/sizing", sizing_routes())
-        .route("/people", get(people::list).post(people::create))
-        .route("/people/{name}", patch(people::change))
-        .route("/clients", get(clients::list).post(clients::create))
-        .route("/clients/{id}", get(clients::get).delete(clients::revoke))
-        .route("/clients/{id}/renew", post(clients::renew))
-        .route("/workspaces", get(tags::workspaces))
-        .nest("/workspaces/{workspace}", workspace);
-    Router::new()
-        .route("/", get(system::root))
-        .route("/health/live", get(system::live))
-        .route("/health/ready", get(system::ready))
-        .route("/metrics", get(system::metrics))
-        .route("/oauth/token", post(oauth::token))
-        .route("/hooks/{workspace}/{*path}", any(hooks::call))
-        .nest("/api/v1", v1)
-        .route_layer(from_fn_with_state(api.clone(), authorize))
-        .fallback(web::answer)
-        .layer(from_fn_with_state(api.clone(), guard))
-        .with_state(api)
+        .route("/range", get(history::range))
 }
 
 /// Plan against reality, and calibrations.

@@ -48,7 +48,7 @@ pub use system::{
     Listener, Measure, Measures, NextStart, Overview, SettingChange, System, Version,
 };
 pub use tag::{Kind, Level, NewTag, Retention, Schema, Tag, TagChange, Workspace};
-pub use tag_file::{TagImport, TagImportChange, TagImportFault};
+pub use tag_file::{TagFile, TagImport, TagImportChange, TagImportFault};
 pub use trial::{
     CaseReport, Difference, Effect, EffectKind, PortOutput, RehearsalEvent, RehearsalReport,
     RehearsalRequest, StepTestReport, StepTestRequest, TestReport, TestRequest,

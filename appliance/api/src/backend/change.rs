@@ -23,6 +23,21 @@ pub struct NewClients {
     pub rate_per_s: Option<u32>,
 }
 
+/// All that a client may do.
+#[derive(Clone, Debug)]
+pub struct ClientRights {
+    /// Filters to publish on.
+    pub publish: Vec<Filter>,
+    /// Filters to subscribe to and query.
+    pub subscribe: Vec<Filter>,
+    /// Whether a first value creates the tag.
+    pub may_create: bool,
+    /// Retention class of created tags.
+    pub retention: Option<Retention>,
+    /// Values per second.
+    pub rate_per_s: Option<u32>,
+}
+
 /// A client just created.
 #[derive(Clone)]
 pub struct CreatedClient {

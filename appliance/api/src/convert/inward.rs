@@ -1,6 +1,6 @@
 //! From the contract's types to the model's, with every rule of shape.
 
-use crate::backend::{NewClients, NewPerson, NewTag, PersonChange, TagChange};
+use crate::backend::{ClientRights, NewClients, NewPerson, NewTag, PersonChange, TagChange};
 use crate::error::{ApiError, Result};
 use crate::limits::{
     CHOICES_MAX, CLIENTS_CREATED_MAX, DESCRIPTION_BYTES_MAX, FILTERS_MAX, NAME_BYTES_MAX,
@@ -82,6 +82,16 @@ pub(crate) fn new_clients(new: &v1::NewClients, workspace: WorkspaceNumber) -> R
         may_create: new.may_create,
         retention: new.retention.map(retention),
         rate_per_s: new.rate_per_s,
+    })
+}
+
+pub(crate) fn client_rights(rights: &v1::ClientRights) -> Result<ClientRights> {
+    Ok(ClientRights {
+        publish: filters("publish", &rights.publish)?,
+        subscribe: filters("subscribe", &rights.subscribe)?,
+        may_create: rights.may_create,
+        retention: rights.retention.map(retention),
+        rate_per_s: rights.rate_per_s,
     })
 }
 

@@ -1,4 +1,4 @@
-//! API clients: list, create (secrets once), renew, revoke.
+//! API clients: list, create (secrets once), other rights, renew, revoke.
 
 use super::{no_workspace, page_limit};
 use crate::backend::CreatedClient;
@@ -109,6 +109,25 @@ pub(crate) async fn renew(
 ) -> Result<Json<v1::CreatedClient>> {
     let renewed = api.backend().renew_client(id, caller.actor()).await?;
     Ok(Json(outward(renewed, &Workspaces::of(api.backend()))))
+}
+
+/// Gives a client other rights in the place of those of now; it keeps its secret. Its connections
+/// are cut, and it comes back under the new rights.
+#[utoipa::path(
+    put, path = "/api/v1/clients/{id}/rights", tag = "clients", security(("bearer" = [])),
+    params(("id" = String, Path, description = "The client's id.")),
+    request_body = v1::ClientRights,
+    responses((status = 200, description = "The client as it is now.", body = v1::Client))
+)]
+pub(crate) async fn change_rights(
+    State(api): State<Api>,
+    caller: Caller,
+    Segments(id): Segments<String>,
+    Body(rights): Body<v1::ClientRights>,
+) -> Result<Json<v1::Client>> {
+    let rights = convert::client_rights(&rights)?;
+    let client = api.backend().change_rights(id, rights, caller.actor()).await?;
+    Ok(Json(convert::client(&client, &Workspaces::of(api.backend()))))
 }
 
 fn outward(created: CreatedClient, workspaces: &Workspaces) -> v1::CreatedClient {

@@ -1,6 +1,6 @@
 //! People sign in and out; the first admin claims the box; whoever has a token asks who it is.
 
-use crate::backend::{Fault, NewPerson, PrincipalKind, Session};
+use crate::backend::{Fault, NewPerson, Principal, PrincipalKind, Session};
 use crate::convert;
 use crate::error::{ApiError, Result};
 use crate::extract::{Body, Caller, Peer, bearer};
@@ -10,6 +10,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use millrace_contract::v1;
+use millrace_contract::v1::ErrorCode;
 use millrace_model::Role;
 
 /// Longest claim code that is looked at.
@@ -97,6 +98,42 @@ pub(crate) async fn me(caller: Caller) -> Json<v1::Identity> {
     };
     let role = caller.principal.role().map(convert::role);
     Json(v1::Identity { name: caller.principal.name, kind, role })
+}
+
+/// Changes the password of whoever is signed in. The person's other sessions end.
+#[utoipa::path(
+    post, path = "/api/v1/me/password", tag = "sign-in", security(("bearer" = [])),
+    request_body = v1::OwnPassword,
+    responses((status = 204, description = "The new one is in force."))
+)]
+pub(crate) async fn change_password(
+    State(api): State<Api>,
+    caller: Caller,
+    headers: HeaderMap,
+    Body(change): Body<v1::OwnPassword>,
+) -> Result<StatusCode> {
+    let name = own_name(&caller.principal)?.to_owned();
+    let new = convert::password("new_password", &change.new_password)?;
+    let old = change.old_password;
+    if old.len() > PASSWORD_BYTES_MAX {
+        return Err(ApiError::invalid("old_password", "The old password is not right."));
+    }
+    let bearer = bearer(&headers).ok_or_else(ApiError::unauthorized)?.to_owned();
+    let actor = caller.actor();
+    api.hashing(move |backend| {
+        Ok(backend.change_own_password((&bearer, &name), (&old, &new), &actor)?)
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The name of the person who asks; the command line on the box is none.
+pub(crate) fn own_name(principal: &Principal) -> Result<&str> {
+    match principal.kind {
+        PrincipalKind::Person(_) => principal.name.strip_prefix("user:"),
+        PrincipalKind::Local | PrincipalKind::Client(_) => None,
+    }
+    .ok_or_else(|| ApiError::new(ErrorCode::Conflict, "This is about a person; sign in as one."))
 }
 
 /// Whatever was wrong with a name, password or code is answered the same.

@@ -6,6 +6,7 @@
 use bytes::Bytes;
 use millrace_api::backend::*;
 use millrace_api::{Fault, LiveSink};
+use millrace_contract::v1;
 use millrace_model::*;
 use millrace_supervisor::Measure;
 use millrace_supervisor::issues::{IssueState, Severity};
@@ -31,6 +32,12 @@ pub(crate) struct Fake {
     pub(crate) actors: Mutex<Vec<Actor>>,
     pub(crate) acknowledged: Mutex<Vec<String>>,
     pub(crate) revoked_tokens: Mutex<Vec<String>>,
+    /// New passwords with the session they were set in.
+    pub(crate) passwords: Mutex<Vec<(String, String)>>,
+    /// Views with whose they are.
+    pub(crate) views: Mutex<Vec<(String, v1::TrendView)>>,
+    /// Commits of several tags at once.
+    pub(crate) commits: AtomicUsize,
     pub(crate) sinks: Sinks,
     pub(crate) is_degraded: AtomicBool,
     /// The n-th raw page fails; 0 = none.
@@ -91,6 +98,9 @@ impl Fake {
             actors: Mutex::default(),
             acknowledged: Mutex::default(),
             revoked_tokens: Mutex::default(),
+            passwords: Mutex::default(),
+            views: Mutex::default(),
+            commits: AtomicUsize::new(0),
             sinks: Sinks::default(),
             is_degraded: AtomicBool::new(false),
             fails_at_page: AtomicUsize::new(0),
@@ -232,6 +242,46 @@ impl Backend for Fake {
         Ok(person.clone())
     }
 
+    fn change_own_password(
+        &self,
+        (bearer, _): (&str, &str),
+        (old, new): (&str, &str),
+        by: &Actor,
+    ) -> Result<(), Fault> {
+        if old != "right horse" {
+            let (field, message) = ("old_password".to_owned(), "Not right.".to_owned());
+            return Err(Fault::Invalid { field, message });
+        }
+        self.act(by.clone());
+        self.passwords.lock().push((bearer.to_owned(), new.to_owned()));
+        Ok(())
+    }
+
+    fn views(&self, person: &str) -> Vec<v1::TrendView> {
+        let views = self.views.lock();
+        views.iter().filter(|(of, _)| of == person).map(|(_, view)| view.clone()).collect()
+    }
+
+    fn keep_view(
+        &self,
+        person: &str,
+        view: v1::TrendView,
+        by: Actor,
+    ) -> BoxFuture<Result<v1::TrendView, Fault>> {
+        self.act(by);
+        self.views.lock().push((person.to_owned(), view.clone()));
+        done(Ok(view))
+    }
+
+    fn remove_view(&self, person: &str, name: &str, by: Actor) -> BoxFuture<Result<(), Fault>> {
+        let mut views = self.views.lock();
+        let found = views.iter().position(|(of, view)| of == person && view.name == name);
+        let Some(found) = found else { return done(Err(Fault::Conflict("None.".to_owned()))) };
+        views.remove(found);
+        self.act(by);
+        done(Ok(()))
+    }
+
     fn clients(&self, after: Option<&str>, limit: usize) -> PageOf<ApiClient> {
         let clients = self.clients.lock();
         let mut found = clients.iter().filter(|client| after.is_none_or(|id| *client.id > *id));
@@ -284,6 +334,26 @@ impl Backend for Fake {
                 Err(Fault::Conflict("The client has been revoked.".to_owned()))
             }
             Some(client) => Ok(CreatedClient { client, secret: "renewed".to_owned() }),
+            None => Err(Fault::NotFound("There is no such client.".to_owned())),
+        })
+    }
+
+    fn change_rights(
+        &self,
+        id: String,
+        rights: ClientRights,
+        by: Actor,
+    ) -> BoxFuture<Result<ApiClient, Fault>> {
+        self.act(by);
+        let mut clients = self.clients.lock();
+        let found = clients.iter_mut().find(|client| client.id == id);
+        done(match found {
+            Some(client) => {
+                (client.publish, client.subscribe) = (rights.publish, rights.subscribe);
+                (client.may_create, client.retention) = (rights.may_create, rights.retention);
+                client.rate_per_s = rights.rate_per_s;
+                Ok(client.clone())
+            }
             None => Err(Fault::NotFound("There is no such client.".to_owned())),
         })
     }
@@ -367,6 +437,46 @@ impl Backend for Fake {
         change.retention.into_iter().for_each(|class| tag.retention = class);
         change.schema.into_iter().for_each(|schema| tag.schema = schema);
         done(Ok(tag.clone()))
+    }
+
+    fn update_tags(
+        &self,
+        workspace: WorkspaceNumber,
+        changes: Vec<(String, TagChange)>,
+        by: Actor,
+    ) -> BoxFuture<Result<(), Fault>> {
+        self.commits.fetch_add(1, Ordering::SeqCst);
+        for (path, change) in changes {
+            drop(self.update_tag(workspace, path, change, by.clone()));
+        }
+        done(Ok(()))
+    }
+
+    fn refusals(&self, _: WorkspaceNumber, path: &str) -> Vec<v1::RefusedValue> {
+        vec![v1::RefusedValue {
+            at: NOW.to_owned(),
+            client: Some("device".to_owned()),
+            reason: "out_of_range".to_owned(),
+            message: format!("{path} is outside"),
+            payload: "99".to_owned(),
+            payload_bytes: 2,
+            cut: false,
+        }]
+    }
+
+    fn publish(
+        &self,
+        _: WorkspaceNumber,
+        path: String,
+        payload: String,
+        by: Actor,
+    ) -> BoxFuture<Result<v1::TestVerdict, Fault>> {
+        self.act(by);
+        let is_good = payload == "42.7";
+        let message = (!is_good).then(|| format!("{path}: {payload}"));
+        let reason = (!is_good).then(|| "wrong_kind".to_owned());
+        let (stored, refused) = (u64::from(is_good), u64::from(!is_good));
+        done(Ok(v1::TestVerdict { stored, refused, reason, message }))
     }
 
     fn last(&self, tags: &[TagId]) -> Result<Vec<Option<Sample>>, Fault> {

@@ -413,3 +413,152 @@ async fn the_audit_trail_comes_newest_first() {
     assert_eq!(names(&rest, "subject"), ["c1"]);
     assert!(rest.get("next").is_none());
 }
+
+#[tokio::test]
+async fn a_person_changes_the_own_password_with_the_old_one() {
+    let server = Server::start().await;
+    let change = async |token: &str, old: &str, new: &str| {
+        let body = json!({"old_password": old, "new_password": new}).to_string();
+        server.post(token, "/api/v1/me/password", &body).await
+    };
+    let wrong = change("viewer", "wrong horse", "long enough").await;
+    wrong.expect_error(422, "invalid", Some("old_password"));
+    let short = change("viewer", "right horse", "short").await;
+    short.expect_error(422, "invalid", Some("new_password"));
+    let endless = change("viewer", &"x".repeat(2_000), "long enough").await;
+    endless.expect_error(422, "invalid", Some("old_password"));
+    let nobody = change("local", "right horse", "long enough").await;
+    nobody.expect_error(409, "conflict", None);
+    assert!(server.backend.actors.lock().is_empty());
+    change("viewer", "right horse", "long enough").await.expect(204);
+    let set = server.backend.passwords.lock().clone();
+    assert_eq!(set, [("viewer".to_owned(), "long enough".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_client_gets_other_rights() {
+    let server = Server::start().await;
+    let target = "/api/v1/clients/other/rights";
+    let put = async |body: serde_json::Value| {
+        let request = Request::new("PUT", target).token("engineer").json(&body.to_string());
+        request.send(server.address).await
+    };
+    let rights = json!({"publish": ["hall/#"], "subscribe": [], "may_create": false,
+                        "retention": "7d", "rate_per_s": 10});
+    let changed = put(rights.clone()).await.expect(200).value();
+    for field in ["publish", "subscribe", "may_create", "retention", "rate_per_s"] {
+        assert_eq!(changed[field], rights[field], "{field}");
+    }
+    let wrong = put(json!({"publish": ["a#"], "subscribe": [], "may_create": true})).await;
+    wrong.expect_error(422, "invalid", Some("publish[0]"));
+    put(json!({"publish": []})).await.expect_error(422, "invalid", Some(""));
+    let viewer = Request::new("PUT", target).token("viewer").json(&rights.to_string());
+    viewer.send(server.address).await.expect_error(403, "forbidden", None);
+}
+
+#[tokio::test]
+async fn a_topic_tells_its_refusals_and_takes_a_test_value() {
+    let server = Server::start().await;
+    let address = |end: &str| format!("/api/v1/workspaces/main/{end}");
+    let refusals = address("refusals?path=press-4/unknown");
+    let page = server.get("viewer", &refusals).await.expect(200).value();
+    let expected = json!({"at": NOW, "client": "device", "reason": "out_of_range", "payload": "99",
+                          "message": "press-4/unknown is outside", "payload_bytes": 2});
+    assert_eq!(page["items"], json!([expected]));
+    let wrong = server.get("viewer", &address("refusals?path=a//b")).await;
+    wrong.expect_error(400, "bad_request", Some("path"));
+
+    let value = address("value?path=press-4/pressure");
+    let good = server.post("engineer", &value, r#"{"payload":"42.7"}"#).await.expect(200).value();
+    assert_eq!(good, json!({"stored": 1, "refused": 0}));
+    let bad = server.post("engineer", &value, r#"{"payload":"x"}"#).await.expect(200).value();
+    let expected = json!({"stored": 0, "refused": 1, "reason": "wrong_kind",
+                          "message": "press-4/pressure: x"});
+    assert_eq!(bad, expected);
+    let unknown = address("value?path=press-4/unknown");
+    let unknown = server.post("engineer", &unknown, r#"{"payload":"1"}"#).await;
+    unknown.expect_error(404, "not_found", Some("path"));
+    let viewer = server.post("viewer", &value, r#"{"payload":"42.7"}"#).await;
+    viewer.expect_error(403, "forbidden", None);
+    assert_eq!(server.backend.actors.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn topics_are_changed_by_a_file_all_or_none() {
+    let server = Server::start().await;
+    let target = "/api/v1/workspaces/main/tags.csv";
+    let send = async |query: &str, token: &str, file: &str| {
+        let request = Request::new("POST", &format!("{target}{query}")).token(token);
+        request.body("text/csv", file.as_bytes()).send(server.address).await
+    };
+    let whole = server.get("viewer", target).await.expect(200);
+    assert_eq!(whole.header("content-type"), Some("text/csv; charset=utf-8; header=present"));
+    let whole = whole.text().to_owned();
+    assert_eq!(whole.lines().count(), 4, "{whole}");
+    let part = server.get("viewer", &format!("{target}?prefix=hall")).await.expect(200);
+    let part = part.text();
+    let expected = "path,description,unit,retention,kinds,min,max,choices,strict\r\n\
+                    hall/humidity,,°C,1d,,,,,false\r\n";
+    assert_eq!(part, expected);
+    let same = send("", "engineer", &whole).await.expect(200).value();
+    assert_eq!((&same["rows"], &same["topics"]), (&json!(3), &json!(0)));
+    assert_eq!(server.backend.commits.load(Ordering::SeqCst), 0, "nothing to write");
+
+    let file = "path,unit\npress-4/pressure,bar\nhall/humidity,%\n";
+    let preview = send("?preview=true", "engineer", file).await.expect(200).value();
+    assert_eq!((&preview["written"], &preview["topics"]), (&json!(false), &json!(2)));
+    let first = json!({"line": 2, "path": "press-4/pressure", "field": "unit", "from": "°C",
+                       "to": "bar"});
+    assert_eq!(preview["changes"][0], first);
+    let wrong = format!("{file}press-4/none,x\n");
+    let told = send("?preview=true", "engineer", &wrong).await.expect(200).value();
+    assert_eq!(told["faults"][0]["line"], 4);
+    send("", "engineer", &wrong).await.expect_error(422, "invalid", Some("path"));
+    send("", "viewer", file).await.expect_error(403, "forbidden", None);
+    let odd = Request::new("POST", target).token("engineer").body("text/plain", b"path");
+    odd.send(server.address).await.expect_error(415, "unsupported_media_type", None);
+    let inside = json!({"text": file}).to_string();
+    let asked = format!("{target}?preview=true");
+    let inside = server.post("engineer", &asked, &inside).await.expect(200).value();
+    assert_eq!(inside, preview);
+    assert_eq!(server.backend.commits.load(Ordering::SeqCst), 0, "nothing is written of these");
+
+    let written = send("", "engineer", file).await.expect(200).value();
+    assert_eq!(written["written"], true);
+    assert_eq!(server.backend.commits.load(Ordering::SeqCst), 1);
+    let again = server.get("viewer", &format!("{target}?prefix=hall")).await.expect(200);
+    let again = again.text();
+    assert!(again.contains("hall/humidity,,%,1d"), "{again}");
+    let large = "x".repeat(2 * 1024 * 1024 + 1);
+    send("", "engineer", &large).await.expect_error(413, "too_large", None);
+}
+
+#[tokio::test]
+async fn a_person_keeps_views_that_nobody_else_sees() {
+    let server = Server::start().await;
+    let put = async |token: &str, name: &str, body: serde_json::Value| {
+        let request = Request::new("PUT", &format!("/api/v1/views/{name}")).token(token);
+        request.json(&body.to_string()).send(server.address).await
+    };
+    let view = json!({"topics": ["press-4/pressure"], "seconds": 900.0});
+    let kept = put("viewer", "Press%204", view.clone()).await.expect(200).value();
+    let expected = json!({"name": "Press 4", "topics": ["press-4/pressure"], "seconds": 900.0});
+    assert_eq!(kept, expected);
+    let own = server.get("viewer", "/api/v1/views").await.expect(200).value();
+    assert_eq!(own["items"], json!([expected]));
+    let others = server.get("engineer", "/api/v1/views").await.expect(200).value();
+    assert_eq!(others["items"], json!([]));
+    for (body, field) in [
+        (json!({"topics": [], "seconds": 1}), "topics"),
+        (json!({"topics": vec!["a"; 33], "seconds": 1}), "topics"),
+        (json!({"topics": ["a//b"], "seconds": 1}), "topics[0]"),
+        (json!({"topics": ["a"], "seconds": 0}), "seconds"),
+        (json!({"topics": ["a"], "seconds": 1e300}), "seconds"),
+    ] {
+        put("viewer", "x", body).await.expect_error(422, "invalid", Some(field));
+    }
+    put("local", "x", view).await.expect_error(409, "conflict", None);
+    let remove = Request::new("DELETE", "/api/v1/views/Press%204").token("viewer");
+    remove.send(server.address).await.expect(204);
+    assert!(server.backend.views.lock().is_empty());
+}

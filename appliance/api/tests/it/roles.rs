@@ -20,7 +20,8 @@ fn request(endpoint: &Endpoint, token: &str) -> Request {
         .replace("{run}", "1-9")
         .replace("{step}", "note")
         .replace("{*path}", "orders/new");
-    let needs_path = ["/tag", "/last", "/raw", "/range"].iter().any(|end| target.ends_with(end));
+    let with_path = ["/tag", "/last", "/raw", "/range", "/refusals", "/value"];
+    let needs_path = with_path.iter().any(|end| target.ends_with(end));
     let query = if needs_path { "?path=press-4/temperature" } else { "" };
     let mut request = Request::new(endpoint.method, &format!("{target}{query}"));
     if endpoint.path == "/metrics" {
@@ -40,6 +41,14 @@ fn request(endpoint: &Endpoint, token: &str) -> Request {
         ("PATCH", "/api/v1/people/{name}") => r#"{"role":"engineer"}"#,
         ("POST", "/api/v1/workspaces/{workspace}/tags") => r#"{"path":"new","kind":"int"}"#,
         ("PATCH", path) if path.ends_with("/tag") => r#"{"unit":"bar"}"#,
+        ("POST", "/api/v1/me/password") => {
+            r#"{"old_password":"right horse","new_password":"long enough"}"#
+        }
+        ("PUT", "/api/v1/views/{name}") => r#"{"topics":["press-4/pressure"],"seconds":60}"#,
+        ("PUT", "/api/v1/clients/{id}/rights") => {
+            r##"{"publish":["#"],"subscribe":[],"may_create":false}"##
+        }
+        ("POST", path) if path.ends_with("/value") => r#"{"payload":"42.7"}"#,
         ("PUT", "/api/v1/sizing/plan") => r#"{"plan":{}}"#,
         ("PUT", path) if path.ends_with("/secrets/{name}") => r#"{"value":"x"}"#,
         ("PUT", path) if path.ends_with("/variables/{name}") => r#"{"value":1}"#,

@@ -5,6 +5,8 @@ mod history;
 mod pipelines;
 mod report;
 mod sizing;
+mod values;
+mod views;
 
 pub(crate) use pipelines::case_report;
 
@@ -13,6 +15,7 @@ use millrace_api::backend as api;
 use millrace_api::{Backend, Fault, LiveSink, Principal, PrincipalKind};
 use millrace_broker::LocalSubscription;
 use millrace_catalog::Level;
+use millrace_contract::v1;
 use millrace_journal::AppendError;
 use millrace_model::{
     ApiClient, Definition, Filter, Person, Tag, TagId, Timestamp, Workspace, WorkspaceNumber,
@@ -131,6 +134,37 @@ impl Backend for Answers {
         self.changed_person(name, change, by)
     }
 
+    fn change_own_password(
+        &self,
+        bearer_name: (&str, &str),
+        old_new: (&str, &str),
+        by: &api::Actor,
+    ) -> Result<(), Fault> {
+        self.changed_own_password(bearer_name, old_new, by)
+    }
+
+    fn views(&self, person: &str) -> Vec<v1::TrendView> {
+        self.views_of(person)
+    }
+
+    fn keep_view(
+        &self,
+        person: &str,
+        view: v1::TrendView,
+        by: api::Actor,
+    ) -> api::BoxFuture<Result<v1::TrendView, Fault>> {
+        self.kept_view(person, view, &by)
+    }
+
+    fn remove_view(
+        &self,
+        person: &str,
+        name: &str,
+        by: api::Actor,
+    ) -> api::BoxFuture<Result<(), Fault>> {
+        self.removed_view(person, name, &by)
+    }
+
     fn clients(&self, after: Option<&str>, limit: usize) -> api::PageOf<ApiClient> {
         self.client_page(after, limit)
     }
@@ -161,6 +195,15 @@ impl Backend for Answers {
         by: api::Actor,
     ) -> api::BoxFuture<Result<api::CreatedClient, Fault>> {
         self.renew(&id, &by)
+    }
+
+    fn change_rights(
+        &self,
+        id: String,
+        rights: api::ClientRights,
+        by: api::Actor,
+    ) -> api::BoxFuture<Result<ApiClient, Fault>> {
+        self.changed_rights(&id, rights, &by)
     }
 
     fn workspaces(&self) -> Vec<Workspace> {
@@ -199,6 +242,29 @@ impl Backend for Answers {
         by: api::Actor,
     ) -> api::BoxFuture<Result<Tag, Fault>> {
         self.change_tag(workspace, &path, change, &by)
+    }
+
+    fn update_tags(
+        &self,
+        workspace: WorkspaceNumber,
+        changes: Vec<(String, api::TagChange)>,
+        by: api::Actor,
+    ) -> api::BoxFuture<Result<(), Fault>> {
+        self.change_tags(workspace, changes, &by)
+    }
+
+    fn refusals(&self, workspace: WorkspaceNumber, path: &str) -> Vec<v1::RefusedValue> {
+        self.refused_values(workspace, path)
+    }
+
+    fn publish(
+        &self,
+        workspace: WorkspaceNumber,
+        path: String,
+        payload: String,
+        by: api::Actor,
+    ) -> api::BoxFuture<Result<v1::TestVerdict, Fault>> {
+        self.publish_value(workspace, path, payload, &by)
     }
 
     fn last(&self, tags: &[TagId]) -> Result<Vec<Option<api::Sample>>, Fault> {

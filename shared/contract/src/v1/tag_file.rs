@@ -3,6 +3,14 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// The file inside of a JSON body, for those who cannot send `text/csv`.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TagFile {
+    /// The CSV text.
+    pub text: String,
+}
+
 /// What a file changes, or has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TagImport {

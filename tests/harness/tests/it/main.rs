@@ -18,6 +18,8 @@ mod fault_pipelines;
 #[cfg(test)]
 mod operate;
 #[cfg(test)]
+mod people;
+#[cfg(test)]
 mod pipelines;
 #[cfg(test)]
 mod recording;

@@ -1,7 +1,10 @@
 //! Signing in, clients and people.
 
 use super::{Answers, failed};
-use millrace_access::{Actor, ChangeError, ClaimError, NewClient, PersonChange, SignInError};
+use millrace_access::{
+    Actor, ChangeError, ClaimError, ClientRights, NewClient, OwnPasswordError, PersonChange,
+    SignInError,
+};
 use millrace_api::Fault;
 use millrace_api::backend as api;
 use millrace_model::{ApiClient, Definition, Person};
@@ -20,7 +23,7 @@ pub(super) fn fault(error: &SignInError) -> Fault {
     }
 }
 
-fn change_fault(error: ChangeError) -> Fault {
+pub(super) fn change_fault(error: ChangeError) -> Fault {
     let message = error.to_string();
     match error {
         ChangeError::NameInvalid => Fault::Invalid { field: "name".to_owned(), message },
@@ -39,7 +42,7 @@ fn change_fault(error: ChangeError) -> Fault {
     }
 }
 
-fn actor(by: &api::Actor) -> Actor {
+pub(super) fn actor(by: &api::Actor) -> Actor {
     Actor { who: by.who.clone(), from: Some(by.from) }
 }
 
@@ -143,6 +146,45 @@ impl Answers {
         }
         let found = access.people().into_iter().find(|person| person.name == name);
         found.ok_or_else(|| Fault::Internal("the person is gone".to_owned()))
+    }
+
+    pub(super) fn changed_own_password(
+        &self,
+        bearer_name: (&str, &str),
+        old_new: (&str, &str),
+        by: &api::Actor,
+    ) -> Result<(), Fault> {
+        let change = self.0.access.change_own_password(bearer_name, old_new, &actor(by));
+        let definitions = change.map_err(|error| match error {
+            OwnPasswordError::OldPassword => Fault::Invalid {
+                field: "old_password".to_owned(),
+                message: "The old password is not right.".to_owned(),
+            },
+            OwnPasswordError::SignIn(error) => fault(&error),
+            OwnPasswordError::Change(ChangeError::PasswordInvalid) => Fault::Invalid {
+                field: "new_password".to_owned(),
+                message: ChangeError::PasswordInvalid.to_string(),
+            },
+            OwnPasswordError::Change(error) => change_fault(error),
+        })?;
+        self.durable_blocking(&definitions)
+    }
+
+    pub(super) fn changed_rights(
+        &self,
+        id: &str,
+        rights: api::ClientRights,
+        by: &api::Actor,
+    ) -> api::BoxFuture<Result<ApiClient, Fault>> {
+        let api::ClientRights { publish, subscribe, may_create, retention, rate_per_s } = rights;
+        let rights = ClientRights { publish, subscribe, may_create, retention, rate_per_s };
+        match self.0.access.change_rights(id, rights, &actor(by)) {
+            Err(error) => failed(change_fault(error)),
+            Ok((client, definitions)) if definitions.is_empty() => {
+                Box::pin(std::future::ready(Ok(client)))
+            }
+            Ok((client, definitions)) => self.durable(definitions, client),
+        }
     }
 
     pub(super) fn client_page(&self, after: Option<&str>, limit: usize) -> api::PageOf<ApiClient> {

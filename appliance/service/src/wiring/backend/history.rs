@@ -11,6 +11,9 @@ use millrace_model::{ClientNumber, Definition, Retention, Tag, TagId, WorkspaceN
 /// Tags looked at in one step of a listing; the page ends when it is full.
 const STEP: usize = 1_000;
 
+/// Bytes of definitions that one file of tags may write: below what the journal takes at once.
+const TAGS_COMMIT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 fn query_fault(error: &historian::Error) -> Fault {
     Fault::Internal(format!("history: {error}"))
 }
@@ -82,20 +85,36 @@ impl Answers {
         let Some(old) = self.0.namespace.find(workspace, path) else {
             return failed(Fault::NotFound(format!("there is no topic {path}")));
         };
-        let mut tag = Tag::clone(&old);
-        if let Some(unit) = change.unit {
-            tag.unit = unit;
+        self.keep_tag(changed(&old, change), "tag.change", by)
+    }
+
+    /// Changes tags in one commit, with one entry in the audit trail.
+    pub(super) fn change_tags(
+        &self,
+        workspace: WorkspaceNumber,
+        changes: Vec<(String, api::TagChange)>,
+        by: &api::Actor,
+    ) -> api::BoxFuture<Result<(), Fault>> {
+        let mut definitions = Vec::with_capacity(changes.len() + 1);
+        let mut bytes = 0;
+        let count = changes.len();
+        for (path, change) in changes {
+            let Some(old) = self.0.namespace.find(workspace, &path) else {
+                return failed(Fault::Conflict(format!("there is no topic {path} any more")));
+            };
+            let definition = Definition::Tag(changed(&old, change));
+            bytes += definition.encode().len();
+            if bytes > TAGS_COMMIT_BYTES_MAX {
+                let most = TAGS_COMMIT_BYTES_MAX >> 20;
+                let message =
+                    format!("the topics' definitions are above {most} MiB; give fewer at once");
+                return failed(Fault::Conflict(message));
+            }
+            definitions.push(definition);
         }
-        if let Some(description) = change.description {
-            tag.description = description;
-        }
-        if let Some(retention) = change.retention {
-            tag.retention = retention;
-        }
-        if let Some(schema) = change.schema {
-            tag.schema = schema;
-        }
-        self.keep_tag(tag, "tag.change", by)
+        let actor = Actor { who: by.who.clone(), from: Some(by.from) };
+        definitions.push(self.0.access.audit(&actor, "tag.import", &format!("{count} topics")));
+        self.durable(definitions, ())
     }
 
     fn keep_tag(
@@ -145,6 +164,17 @@ impl Answers {
         let range = self.0.historian.range(&wanted).map_err(|error| query_fault(&error))?;
         let items = range.buckets.iter().map(bucket).filter(|bucket| bucket.count > 0).collect();
         Ok(api::Buckets { items, incomplete: range.incomplete })
+    }
+}
+
+fn changed(old: &Tag, change: api::TagChange) -> Tag {
+    let api::TagChange { unit, description, retention, schema } = change;
+    Tag {
+        unit: unit.unwrap_or_else(|| old.unit.clone()),
+        description: description.unwrap_or_else(|| old.description.clone()),
+        retention: retention.unwrap_or(old.retention),
+        schema: schema.unwrap_or_else(|| old.schema.clone()),
+        ..old.clone()
     }
 }
 
