@@ -59,6 +59,7 @@ pub(crate) struct Http {
     pub(crate) listen: String,
     pub(crate) allow_plain_http: bool,
     pub(crate) tls_listen: String,
+    pub(crate) announce: String,
     pub(crate) hosts: Vec<String>,
     pub(crate) web_folder: String,
 }
@@ -215,6 +216,7 @@ impl Default for Http {
             listen: "127.0.0.1:8080".to_owned(),
             allow_plain_http: false,
             tls_listen: String::new(),
+            announce: String::new(),
             hosts: Vec::new(),
             web_folder: String::new(),
         }

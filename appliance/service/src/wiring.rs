@@ -9,6 +9,7 @@
 //! **Invariants**: nothing is acknowledged before the journal's follower is in place; the parts
 //! do not know one another, only this folder knows all of them.
 
+mod announce;
 mod backend;
 mod background;
 mod folder;

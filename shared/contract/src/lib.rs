@@ -7,4 +7,5 @@
 //! unknown fields, answer types ignore them; times are RFC 3339 text with up to nine digits.
 #![deny(missing_docs)]
 
+pub mod announced;
 pub mod v1;

@@ -11,13 +11,13 @@ mod local_network;
 pub use local_network::LocalNetwork;
 
 use crate::limits::{FOUND_MAX, NAME_BYTES_MAX};
+use crate::trust::Fingerprint;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// The service that appliances announce.
-pub const SERVICE: &str = "_millrace._tcp.local.";
+pub use millrace_contract::announced::SERVICE;
 
 /// Looks for announcements.
 pub trait Browser: Send + Sync {
@@ -48,6 +48,8 @@ pub struct Announcement {
     pub is_tls: bool,
     /// The version that it says it has.
     pub version: String,
+    /// The fingerprint that it says its certificate has.
+    pub fingerprint: String,
 }
 
 /// An appliance that was found.
@@ -61,6 +63,10 @@ pub struct Found {
     pub host: String,
     /// The version that it says it has.
     pub version: String,
+    /// The fingerprint that it says its certificate has: a rumor, which is compared with the
+    /// certificate itself when a person connects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// Searches, and gives what was found by name.
@@ -94,6 +100,7 @@ fn tidy(announcement: &Announcement) -> Option<Found> {
         address,
         host: plain(announcement.host.trim_end_matches('.')).unwrap_or_default(),
         version: plain(&announcement.version).unwrap_or_default(),
+        fingerprint: Fingerprint::parse(&announcement.fingerprint).ok(),
     })
 }
 

@@ -8,6 +8,9 @@ use millrace_model::Retention;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
+/// Longest name under which an appliance announces itself: a label of DNS.
+const ANNOUNCED_BYTES_MAX: usize = 63;
+
 /// A fault in the configuration: where and what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -70,6 +73,7 @@ pub(super) fn faults(config: &Config) -> Vec<Fault> {
         ("http.listen", &config.http.listen),
         ("http.tls_listen", &config.http.tls_listen),
     ]);
+    check.announce(&config.http.announce, &config.http.tls_listen);
     let root = &config.broker.root;
     if millrace_model::topic::check_path(root).is_err() {
         check.fault("broker.root", format!("'{root}' is not a topic such as mr/v1"));
@@ -149,6 +153,22 @@ impl Check {
         }
     }
 
+    /// What is announced can be reached, and its name is one label of DNS.
+    fn announce(&mut self, name: &str, tls_listen: &str) {
+        if name.is_empty() {
+            return;
+        }
+        if name.len() > ANNOUNCED_BYTES_MAX || name.chars().any(char::is_control) {
+            let what = format!("a name to announce has at most {ANNOUNCED_BYTES_MAX} bytes");
+            self.fault("http.announce", what);
+        }
+        if !parse_address(tls_listen).is_ok_and(|address| !address.ip().is_loopback()) {
+            let what = "nobody else could reach what is announced. Set http.tls_listen to an \
+                        address of this machine's network, such as 0.0.0.0:8443";
+            self.fault("http.announce", what.to_owned());
+        }
+    }
+
     /// Two listeners on one port; port 0 is another one each time.
     fn ports(&mut self, listeners: &[(&str, &str)]) {
         let mut taken: Vec<(&str, SocketAddr)> = Vec::new();
@@ -213,6 +233,22 @@ mod tests {
         };
         assert!(places(allowed).is_empty());
         assert_eq!(places(|c| c.http.listen = "192.168.1.5:80".to_owned()), ["http.listen"]);
+    }
+
+    #[test]
+    fn only_what_others_reach_is_announced() {
+        let announced = |name: &str, tls_listen: &str| {
+            places(|config| {
+                config.http.announce = name.to_owned();
+                config.http.tls_listen = tls_listen.to_owned();
+            })
+        };
+        assert!(announced("Press hall", "0.0.0.0:8443").is_empty());
+        assert!(announced("Press hall", "[::]:8443").is_empty());
+        assert_eq!(announced("Press hall", ""), ["http.announce"]);
+        assert_eq!(announced("Press hall", "127.0.0.1:8443"), ["http.announce"]);
+        assert_eq!(announced(&"x".repeat(64), "0.0.0.0:8443"), ["http.announce"]);
+        assert_eq!(announced("a\nb", "0.0.0.0:8443"), ["http.announce"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! The listeners: MQTT and HTTP, plain and TLS.
+//! The listeners: MQTT and HTTP, plain and TLS, and their announcement on the network.
 
+use super::announce::{self, Announced, Announcement};
 use super::backend::Answers;
 use super::mqtt::{Gate, SignIn};
 use super::state::Shared;
@@ -24,6 +25,7 @@ pub(super) struct Listeners {
     pub(super) https: Option<SocketAddr>,
     pub(super) fingerprint: Option<String>,
     tasks: Vec<JoinHandle<()>>,
+    announced: Option<Announced>,
 }
 
 /// What the API tells of them.
@@ -35,6 +37,10 @@ pub(super) struct Bound {
 impl Listeners {
     /// Waits until all HTTP listeners have ended.
     pub(super) async fn ended(self) {
+        if let Some(announced) = self.announced {
+            // Whoever searches then may still be shown the box: it does not answer.
+            let _unfinished = tokio::task::spawn_blocking(|| announced.stop()).await.is_err();
+        }
         for task in self.tasks {
             // A listener that failed has said so in the log.
             let _gone = task.await.is_err();
@@ -101,7 +107,31 @@ pub(super) async fn start(shared: &Arc<Shared>) -> anyhow::Result<(Arc<Broker>, 
     };
     // It is started once; a second time would have found the broker taken.
     let _first = shared.bound.set(bound).is_ok();
-    Ok((broker, Listeners { mqtt, mqtts, http, https, fingerprint, tasks }))
+    let announced = announce(shared, https, fingerprint.as_deref());
+    Ok((broker, Listeners { mqtt, mqtts, http, https, fingerprint, tasks, announced }))
+}
+
+/// Announces the HTTPS listener, if that is wanted. A network that cannot be spoken to is an issue.
+fn announce(
+    shared: &Shared,
+    https: Option<SocketAddr>,
+    fingerprint: Option<&str>,
+) -> Option<Announced> {
+    let name = shared.loaded.config.http.announce.as_str();
+    let (address, fingerprint) = https.zip(fingerprint).filter(|_| !name.is_empty())?;
+    match announce::start(Announcement { name, address, fingerprint }) {
+        Ok(announced) => Some(announced),
+        Err(error) => {
+            shared.issues.raise(Issue {
+                key: "announce".to_owned(),
+                severity: Severity::Warning,
+                what: format!("The appliance cannot announce itself on the network: {error}."),
+                effect: "The desktop program finds it by its address only.".to_owned(),
+                remedy: "Allow UDP 5353 for this program, or set http.announce = \"\".".to_owned(),
+            });
+            None
+        }
+    }
 }
 
 /// Where the web interface lies: as configured, else beside the program.

@@ -2,6 +2,7 @@
 
 use super::{Announcement, Browser, SERVICE};
 use mdns_sd::{ResolvedService, ServiceDaemon, ServiceEvent};
+use millrace_contract::announced::{FINGERPRINT, TLS, VERSION};
 use std::time::{Duration, Instant};
 
 /// The port of multicast DNS.
@@ -69,8 +70,9 @@ fn announcement(service: &ResolvedService) -> Announcement {
         host: service.host.clone(),
         addresses: service.addresses.iter().map(mdns_sd::ScopedIp::to_ip_addr).collect(),
         port: service.port,
-        is_tls: property("tls") == "1",
-        version: property("version"),
+        is_tls: property(TLS) == "1",
+        version: property(VERSION),
+        fingerprint: property(FINGERPRINT),
     }
 }
 

@@ -30,6 +30,7 @@ fn announcement(instance: &str, addresses: &[&str]) -> Announcement {
         port: 8443,
         is_tls: true,
         version: "0.1.0".to_owned(),
+        fingerprint: String::new(),
     }
 }
 
@@ -78,7 +79,9 @@ fn hears_a_real_responder() {
     let responder = ServiceDaemon::new_with_port(port).unwrap();
     responder.disable_interface(IfKind::All).unwrap();
     responder.enable_interface(IfKind::LoopbackV4).unwrap();
-    let properties = [("tls", "1"), ("version", "0.1.0")];
+    let print = "AB:CD:EF:01:".repeat(8);
+    let print = print.trim_end_matches(':');
+    let properties = [("tls", "1"), ("version", "0.1.0"), ("fingerprint", print)];
     let service = ServiceInfo::new(
         SERVICE,
         "Hall 3. North",
@@ -98,5 +101,15 @@ fn hears_a_real_responder() {
     let (Ok(_) | Err(_)) = responder.shutdown();
     let [one] = heard.as_slice() else { panic!("{heard:?}") };
     assert_eq!((one.instance.as_str(), one.port, one.is_tls), ("Hall 3. North", 8443, true));
-    assert_eq!(one.version, "0.1.0");
+    assert_eq!((one.version.as_str(), one.fingerprint.as_str()), ("0.1.0", print));
+}
+
+#[test]
+fn a_fingerprint_that_is_none_is_left_out() {
+    let print = "ab".repeat(32);
+    let good = Announcement { fingerprint: print.clone(), ..announcement("x", &["10.0.0.1"]) };
+    assert_eq!(found(vec![good])[0].fingerprint, Fingerprint::parse(&print).ok());
+    let bad =
+        Announcement { fingerprint: "<script>".to_owned(), ..announcement("x", &["10.0.0.1"]) };
+    assert_eq!(found(vec![bad])[0].fingerprint, None);
 }

@@ -15,6 +15,7 @@ super::messages! {
     SEARCH: "Search the network", "Im Netz suchen";
     SEARCHING: "Searching for five seconds", "Suche fünf Sekunden lang";
     FOUND_NONE: "Nothing answered. An appliance announces itself only where that is switched on.", "Nichts hat geantwortet. Ein Gerät meldet sich nur, wo das eingeschaltet ist.";
+    SAYS: "It says its certificate has the fingerprint", "Es sagt, sein Zertifikat habe den Fingerabdruck";
     TAKE: "Take this address", "Diese Adresse nehmen";
     CONNECTING: "Connecting to {name}", "Verbinde mit {name}";
     BACK: "Back to the list", "Zurück zur Liste";

@@ -16,6 +16,11 @@ use serde_json::json;
 struct Found {
     name: String,
     address: String,
+    #[serde(default)]
+    version: String,
+    /// A rumor: the certificate itself is compared when a person connects.
+    #[serde(default)]
+    fingerprint: Option<String>,
 }
 
 /// The list, and the form for one more.
@@ -157,10 +162,15 @@ fn Add(gate: Gate) -> impl IntoView {
             {move || found.get().map(|list| match list.is_empty() {
                 true => view! { <p class="muted">{t(appliances::FOUND_NONE)}</p> }.into_any(),
                 false => list.into_iter().map(|one| {
-                    let (shown, taken) = (format!("{} · {}", one.name, one.address), one);
+                    let shown = format!("{} · {} · {}", one.name, one.address, one.version);
+                    let shown = shown.trim_end_matches(" · ").to_owned();
+                    let (says, taken) = (one.fingerprint.clone(), one);
                     view! {
                         <p>
                             {shown}
+                            {says.map(|says| view! {
+                                <span class="muted">{t(appliances::SAYS)} " " <code class="fingerprint">{says}</code></span>
+                            })}
                             <Button on_press=move |()| take(taken.clone()) weight=Weight::Quiet>{t(appliances::TAKE)}</Button>
                         </p>
                     }
