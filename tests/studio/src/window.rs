@@ -83,6 +83,19 @@ impl Window {
         exchange(&self.http, method, &format!("{}{path}", self.session), body)
     }
 
+    /// How long after the program's start the page painted something for the first time.
+    ///
+    /// # Errors
+    /// When the page or the process cannot be asked.
+    pub fn first_paint(&self) -> anyhow::Result<Duration> {
+        self.shows("Appliances")?;
+        let script = "const paint = performance.getEntriesByName('first-contentful-paint')[0]; \
+                      return performance.now() - (paint ? paint.startTime : performance.now())";
+        let since_paint = self.run(script)?.as_f64().context("a time of the first paint")?;
+        let id = process_with(&self.folder.display().to_string()).context("find the process")?;
+        Ok(Duration::from_secs_f64((age(id)? - since_paint / 1_000.0).max(0.0)))
+    }
+
     /// Runs a script in the page and gives what it returns.
     ///
     /// # Errors
@@ -150,15 +163,31 @@ impl Window {
         ids.values().next().and_then(Value::as_str).map(str::to_owned).context("an element")
     }
 
+    /// Does something to an element. The page may build it anew between the search and the act:
+    /// then it is searched again.
+    fn act_on(&self, xpath: &str, act: &str, body: &Value) -> anyhow::Result<()> {
+        let acted = wait::until(xpath, || {
+            let element = match self.element(xpath) {
+                Ok(element) => element,
+                Err(fault) => return Some(Err(fault)),
+            };
+            match self.ask("POST", &format!("/element/{element}/{act}"), body) {
+                Ok(_) => Some(Ok(())),
+                Err(fault) if fault.to_string().contains("stale element") => None,
+                Err(fault) => Some(Err(fault)),
+            }
+        });
+        acted?
+    }
+
     /// Types into the field with this label.
     ///
     /// # Errors
     /// When there is no such field in time.
     pub fn type_into(&self, label: &str, text: &str) -> anyhow::Result<()> {
-        let element =
-            self.element(&format!("//label[contains(., '{label}')]/following::input[1]"))?;
-        self.ask("POST", &format!("/element/{element}/value"), &json!({ "text": text }))?;
-        Ok(())
+        let field = "following::*[self::input or self::textarea][1]";
+        let xpath = format!("//label[contains(., '{label}')]/{field}");
+        self.act_on(&xpath, "value", &json!({ "text": text }))
     }
 
     /// Presses the button on which this stands.
@@ -166,9 +195,51 @@ impl Window {
     /// # Errors
     /// When there is no such button in time.
     pub fn press(&self, text: &str) -> anyhow::Result<()> {
-        let element = self.element(&format!("//button[normalize-space() = '{text}']"))?;
-        self.ask("POST", &format!("/element/{element}/click"), &json!({}))?;
-        Ok(())
+        self.act_on(&format!("//button[normalize-space() = '{text}']"), "click", &json!({}))
+    }
+
+    /// Closes the dialog that is open.
+    ///
+    /// # Errors
+    /// When there is none in time.
+    pub fn close_dialog(&self) -> anyhow::Result<()> {
+        let head = "//dialog[@open]/header";
+        self.act_on(&format!("{head}//button[normalize-space() = '✕']"), "click", &json!({}))
+    }
+
+    /// Follows the link in which this stands.
+    ///
+    /// # Errors
+    /// When there is no such link in time.
+    pub fn follow(&self, text: &str) -> anyhow::Result<()> {
+        self.act_on(&format!("//a[contains(normalize-space(), '{text}')]"), "click", &json!({}))
+    }
+
+    /// Why the button on which this stands cannot be pressed, as a person is told; empty when it
+    /// can.
+    ///
+    /// # Errors
+    /// When the page is gone, or there is no such button.
+    pub fn off_because(&self, text: &str) -> anyhow::Result<String> {
+        let why = self.promise(
+            "const button = [...document.querySelectorAll('button')] \
+             .find(button => button.innerText.trim() === argument); \
+             return button.getAttribute('aria-disabled') === 'true' ? button.title : ''",
+            &json!(text),
+        )?;
+        why.as_str().map(str::to_owned).with_context(|| format!("a button {text}: {why}"))
+    }
+
+    /// Waits until the page does not show this text any more.
+    ///
+    /// # Errors
+    /// When it does not go in time.
+    pub fn shows_no_more(&self, text: &str) -> anyhow::Result<()> {
+        let wanted = format!("the page to show no '{text}' any more");
+        wait::until(&wanted, || {
+            let shown = self.run("return document.body.innerText").ok()?;
+            shown.as_str().is_some_and(|shown| !shown.contains(text)).then_some(())
+        })
     }
 
     /// Waits until the page shows this text.
@@ -240,6 +311,16 @@ impl Window {
         let (Ok(_) | Err(_)) = self.ask("DELETE", "", &Value::Null);
         Ok(())
     }
+}
+
+/// For how many seconds a process has run; the kernel counts hundredths.
+fn age(id: u32) -> anyhow::Result<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).context("read the process")?;
+    let after_name = stat.rsplit_once(')').context("read its name")?.1;
+    let ticks: f64 = after_name.split_whitespace().nth(19).context("read its start")?.parse()?;
+    let uptime = std::fs::read_to_string("/proc/uptime").context("read the time since boot")?;
+    let uptime: f64 = uptime.split_whitespace().next().context("a time")?.parse()?;
+    Ok(uptime - ticks / 100.0)
 }
 
 /// The process that has this argument.

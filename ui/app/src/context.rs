@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::host::{Host, Kept, SharedHost};
 use crate::live::Live;
 use crate::locale::Locale;
+use crate::project::Project;
 use crate::session::Sessions;
 use crate::words::{Language, Message};
 use leptos::prelude::*;
@@ -33,6 +34,8 @@ pub struct Studio {
     pub clock: Clock,
     /// What the desktop program asks of the pages.
     pub asked: Asked,
+    /// What the desktop program keeps of the appliance.
+    pub project: Project,
 }
 
 /// Light or dark.
@@ -82,8 +85,8 @@ impl Studio {
         });
         provide_context(language);
         provide_context(Toasts::default());
-        let asked = Asked::default();
-        provide_context(Self { host, api, live, sessions, language, theme, clock, asked });
+        let (asked, project) = (Asked::default(), Project::default());
+        provide_context(Self { host, api, live, sessions, language, theme, clock, asked, project });
     }
 
     /// What is around this page.

@@ -23,6 +23,7 @@ pub mod live;
 pub mod locale;
 pub mod pages;
 pub mod poll;
+pub mod project;
 pub mod routes;
 pub mod session;
 pub mod shell;
@@ -50,6 +51,8 @@ pub fn start_in_program(desktop: Desktop) {
     host.prepare();
     mount_to_body(move || {
         Studio::provide(host);
+        let studio = Studio::here();
+        studio.project.attach(program.clone(), &studio);
         view! { <pages::appliances::Appliances program/> }
     });
 }

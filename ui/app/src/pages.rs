@@ -13,6 +13,7 @@ pub mod pipelines;
 pub mod settings;
 pub mod sign_in;
 pub mod sizing;
+pub mod stored;
 pub mod trends;
 
 use crate::words::{Language, Message, shell, t};

@@ -16,6 +16,7 @@ use crate::context::Studio;
 use crate::host::Kept;
 use crate::keys::{self, Action, Pressed};
 use crate::pages::pipelines::{OpenedFiles, is_designer};
+use crate::pages::stored::{Stored, works_alone};
 use crate::words::{pipelines, shell, t};
 use leptos::ev;
 use leptos::prelude::*;
@@ -45,6 +46,13 @@ pub fn Shell() -> impl IntoView {
                 && !location.pathname.with(|path| path.starts_with("/sizing"))
         })
     };
+    let is_covered = {
+        let project = studio.project;
+        let location = use_location();
+        Memo::new(move |_| {
+            project.is_covered() && !location.pathname.with(|path| works_alone(path))
+        })
+    };
     view! {
         <a class="skip-link" href="#page">{t(shell::SKIP_TO_PAGE)}</a>
         <div class="shell">
@@ -55,7 +63,9 @@ pub fn Shell() -> impl IntoView {
                 <ErrorBoundary fallback=|errors| view! { <Failed errors/> }>
                     <Show when=move || !needs_session.get()>
                         <OpenedFiles has_appliance=true/>
-                        <Outlet/>
+                        <Show when=move || !is_covered.get() fallback=Stored>
+                            <Outlet/>
+                        </Show>
                     </Show>
                 </ErrorBoundary>
             </main>

@@ -13,6 +13,7 @@ pub mod claim;
 pub mod designer;
 pub mod faults;
 pub mod namespace;
+pub mod offline;
 pub mod overview;
 pub mod pipelines;
 pub mod settings;
@@ -66,6 +67,7 @@ pub const CATALOGUE: &[(&str, &[(&str, Message)])] = &[
     ("designer", designer::ALL),
     ("faults", faults::ALL),
     ("namespace", namespace::ALL),
+    ("offline", offline::ALL),
     ("overview", overview::ALL),
     ("pipelines", pipelines::ALL),
     ("settings", settings::ALL),

@@ -10,4 +10,6 @@ mod sessions;
 #[cfg(test)]
 mod trust;
 #[cfg(test)]
+mod windows;
+#[cfg(test)]
 mod world;

@@ -40,7 +40,16 @@ impl Plant {
         let path = "/api/v1/workspaces/main/pipelines/scale";
         let body = json!({"document": document});
         let (status, said) = self.appliance.send_json("PUT", path, None, &body)?;
-        assert_eq!(status, 201, "{said}");
+        assert_eq!(status / 100, 2, "{said}");
+        Ok(())
+    }
+
+    /// Makes a topic.
+    pub(crate) fn topic(&self, path: &str, unit: &str, description: &str) -> anyhow::Result<()> {
+        let body = json!({"path": path, "kind": "float", "unit": unit, "description": description});
+        let tags = "/api/v1/workspaces/main/tags";
+        let (status, said) = self.appliance.send_json("POST", tags, None, &body)?;
+        assert_eq!(status / 100, 2, "{said}");
         Ok(())
     }
 }

@@ -11,13 +11,15 @@ mod list;
 mod trust;
 
 use crate::context::Studio;
-use crate::host::desktop::{Chosen, News, Program, State, session};
+use crate::host::desktop::{Chosen, News, ProfileId, Program, State, session};
 use crate::pages::claim::Entrance;
+use crate::project::{Away, Stored, moment};
 use crate::routes::Pages;
 use crate::session::SignedOut;
-use crate::words::{appliances, shell, t};
+use crate::words::{appliances, offline, shell, t};
 use leptos::prelude::*;
 use list::List;
+use millrace_contract::v1::Role;
 use millrace_kit::{Button, Notice, Priority, Progress, Weight};
 use serde_json::json;
 use trust::Trust;
@@ -66,15 +68,16 @@ impl Gate {
             News::Command(name) if name == "appliances" => self.leave(),
             News::Command(name) => studio.asked.choose(&name),
             News::Opened(file) => studio.asked.open(file),
-            News::Connection(profile, state) => {
-                let is_chosen = self.chosen.with_untracked(|chosen| {
-                    chosen.as_ref().is_some_and(|chosen| chosen.id == profile)
-                });
-                if is_chosen {
-                    self.follow(studio, state);
-                }
+            News::Connection(profile, state) if self.is_chosen(&profile) => {
+                self.follow(studio, state);
             }
+            News::Project(profile) if self.is_chosen(&profile) => studio.project.reload(),
+            News::Connection(..) | News::Project(_) => {}
         }
+    }
+
+    fn is_chosen(&self, profile: &ProfileId) -> bool {
+        self.chosen.with_untracked(|chosen| chosen.as_ref().is_some_and(|of| of.id == *profile))
     }
 
     /// Takes a state over into the page's own session.
@@ -82,14 +85,17 @@ impl Gate {
         match &state {
             State::Online { name, role } => {
                 let current = studio.sessions.current();
-                let is_known =
-                    current.with_untracked(|now| now.as_ref().is_some_and(|now| now.name == *name));
+                let is_known = current.with_untracked(|now| {
+                    now.as_ref().is_some_and(|now| now.name == *name && now.role == *role)
+                });
                 if !is_known {
                     studio.sessions.begin(session(name.clone(), *role));
                 }
+                studio.project.found(true);
                 self.entered.set(true);
             }
             State::SignedOut { why } => {
+                studio.project.found(false);
                 let was_in = studio.sessions.current().with_untracked(Option::is_some);
                 if was_in {
                     let expired = why.is_some();
@@ -100,7 +106,10 @@ impl Gate {
                 }
                 self.entered.set(true);
             }
-            _ => {}
+            State::Waiting { since, why } => {
+                studio.project.lost(Away { since: since.clone(), why: why.clone() });
+            }
+            State::Offline | State::Connecting | State::NotTrusted { .. } => {}
         }
         self.state.set(state);
     }
@@ -112,7 +121,17 @@ impl Gate {
         self.state.set(State::Connecting);
         let call = json!({"call": "connect", "profile": chosen.id});
         self.chosen.set(Some(chosen));
+        studio.project.turn();
         self.ask(studio, call);
+    }
+
+    /// Shows the pages without the appliance. What somebody may do there it decides itself, once a
+    /// draft comes to it; until then everything can be edited.
+    fn work_offline(&self, studio: &Studio) {
+        let user = self.chosen.get_untracked().and_then(|chosen| chosen.user);
+        studio.project.begin_away();
+        studio.sessions.begin(session(user.unwrap_or_default(), Role::Engineer));
+        self.entered.set(true);
     }
 
     /// Makes a call that is answered with a state.
@@ -201,17 +220,47 @@ fn Connecting(gate: Gate) -> impl IntoView {
 
 #[component]
 fn Unreachable(gate: Gate, why: String) -> impl IntoView {
-    let language = Studio::here().language;
+    let studio = Studio::here();
+    let language = studio.language;
     let name = gate.name();
     let title =
         Signal::derive(move || language.say_with(appliances::UNREACHABLE, &[("name", &name)]));
     let next = t(appliances::UNREACHABLE_NEXT);
     let text = Signal::derive(move || format!("{why} {}", next.get()));
+    let stored = studio.project.stored();
+    let seeing = studio.clone();
+    let here = move || {
+        stored.with(|stored| match &stored.reading {
+            None => language.say(offline::WORK_NEVER),
+            Some(reading) => {
+                let count = |number: usize| language.locale().integer(number as i128);
+                let pipelines = stored.entries.iter().filter(|entry| entry.revision.is_some());
+                let values = [
+                    ("n", count(pipelines.count())),
+                    ("topics", count(reading.topics)),
+                    ("read", moment(&seeing, &reading.at)),
+                ];
+                let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+                language.say_with(offline::WORK_TEXT, &values)
+            }
+        })
+    };
+    let drafts = move || {
+        let of =
+            |stored: &Stored| stored.entries.iter().filter(|of| of.draft_saved.is_some()).count();
+        let drafts = stored.with(of);
+        (drafts > 0).then(|| language.say_with(offline::DRAFTS_HERE, &[("n", &drafts.to_string())]))
+    };
+    let back = gate.clone();
     view! {
         <Entrance title=shell::PRODUCT>
-            <Notice priority=Priority::Two title text>
-                <Button on_press=move |()| gate.leave() weight=Weight::Primary>{t(appliances::BACK)}</Button>
-            </Notice>
+            <Notice priority=Priority::Two title text/>
+            <p>{here}</p>
+            <p>{drafts}</p>
+            <div class="form-actions">
+                <Button on_press=move |()| back.leave()>{t(appliances::BACK)}</Button>
+                <Button on_press=move |()| gate.work_offline(&studio) weight=Weight::Primary>{t(offline::WORK)}</Button>
+            </div>
         </Entrance>
     }
 }

@@ -18,6 +18,7 @@ mod inspector;
 mod labels;
 mod list;
 mod merging;
+mod offline;
 mod opened;
 mod rates;
 mod rehearsal;
@@ -27,6 +28,7 @@ mod script;
 mod speech;
 mod test_panel;
 mod values;
+mod waiting;
 
 pub use import::OpenedFiles;
 
@@ -86,7 +88,11 @@ fn moment(studio: &Studio, text: &str) -> String {
 pub fn Pipelines() -> impl IntoView {
     let params = use_params_map();
     let at = Memo::new(move |_| params.with(|params| At::of(&params.get("rest")?)));
+    let project = Studio::here().project;
+    let is_away = Memo::new(move |_| project.away().is_some());
+    // The designer stays as it is when the connection goes or comes.
     move || match at.get() {
+        None if is_away.get() => view! { <offline::Offline/> }.into_any(),
         None => view! { <list::List/> }.into_any(),
         Some(at) => view! { <opened::Opened at/> }.into_any(),
     }

@@ -7,7 +7,8 @@ use super::turn_theme;
 use crate::context::{Studio, Theme};
 use crate::live::LiveState;
 use crate::locale::Locale;
-use crate::words::{shell, t};
+use crate::project::moment;
+use crate::words::{offline, shell, t};
 use leptos::prelude::*;
 use millrace_contract::v1::Role;
 use millrace_kit::{Badge, Button, Choice, Priority, Select, Weight};
@@ -112,7 +113,19 @@ pub fn ConnectionBar() -> impl IntoView {
         };
         lost_at.set(lost);
     });
-    let host = studio.host.clone();
+    let (host, seeing, project) = (studio.host.clone(), studio.clone(), studio.project);
+    let offline = Signal::derive(move || {
+        let Some(away) = project.away() else { return String::new() };
+        let since = moment(&seeing, &away.since);
+        let read = project
+            .stored()
+            .with(|stored| stored.reading.as_ref().map(|reading| moment(&seeing, &reading.at)));
+        match read {
+            None => language.say_with(offline::SINCE_NEVER, &[("since", &since)]),
+            Some(read) => language.say_with(offline::SINCE, &[("since", &since), ("read", &read)]),
+        }
+    });
+    let is_offline = move || project.away().is_some();
     let text = Signal::derive(move || {
         lost_at.get().map_or_else(String::new, |since| {
             let time = language.locale().time(since, host.utc_offset_minutes(since));
@@ -128,7 +141,13 @@ pub fn ConnectionBar() -> impl IntoView {
     });
     view! {
         <div role="status">
-            <Show when=move || lost_at.with(Option::is_some)>
+            <Show when=is_offline>
+                <p class="connection-bar">
+                    <Badge priority=Priority::Four label=offline/>
+                    {offline}
+                </p>
+            </Show>
+            <Show when=move || !is_offline() && lost_at.with(Option::is_some)>
                 <p class="connection-bar">
                     <Badge priority=Priority::Two label=text/>
                     {text}

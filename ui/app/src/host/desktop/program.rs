@@ -132,6 +132,9 @@ enum Event {
     Command {
         name: String,
     },
+    Project {
+        profile: ProfileId,
+    },
     #[serde(other)]
     Other,
 }
@@ -154,6 +157,8 @@ pub enum News {
     Connection(ProfileId, State),
     /// The list changed.
     Profiles(Vec<Chosen>),
+    /// What is stored of an appliance changed.
+    Project(ProfileId),
     /// A menu entry was chosen.
     Command(String),
     /// A file was opened.
@@ -239,6 +244,7 @@ impl Program {
                         tell(News::Connection(profile, state));
                     }
                     Ok(Event::Profiles { profiles }) => tell(News::Profiles(profiles)),
+                    Ok(Event::Project { profile }) => tell(News::Project(profile)),
                     Ok(Event::Command { name }) => tell(News::Command(name)),
                     Ok(Event::Opened { file }) => tell(News::Opened(file)),
                     Ok(Event::Live(heard)) => self.heard(heard),

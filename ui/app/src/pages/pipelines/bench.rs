@@ -15,7 +15,7 @@ use super::rehearsal::Rehearsal;
 use super::revisions::Revisions;
 use super::runs::Runs;
 use super::test_panel::TestPanel;
-use crate::words::{pipelines, t};
+use crate::words::{offline, pipelines, t};
 use leptos::html::Div;
 use leptos::prelude::*;
 use leptos_router::components::A;
@@ -66,7 +66,11 @@ pub(super) fn Bench(desk: Desk) -> impl IntoView {
             Choice::new("rehearsal", say(pipelines::REHEARSE)),
         ]
     });
+    let is_away = Memo::new(move |_| desk.away().is_some());
     let below = move || match desk.tab.get().as_str() {
+        "runs" | "revisions" | "rehearsal" if is_away.get() => {
+            view! { <p class="muted">{move || desk.away()}</p> }.into_any()
+        }
         "faults" => view! { <FaultList/> }.into_any(),
         "runs" => view! { <Runs/> }.into_any(),
         "revisions" => view! { <Revisions/> }.into_any(),
@@ -121,6 +125,13 @@ fn Bar() -> impl IntoView {
         })
     };
     let never = |_: &millrace_editor::Editor| false;
+    let away_or = move |off: Signal<Option<String>>| {
+        Signal::derive(move || desk.away().or_else(|| off.get()))
+    };
+    let kept = move || {
+        let project = desk.studio().project;
+        project.refused().map(|why| language.say_with(offline::NOT_KEPT, &[("why", &why)]))
+    };
     let unchanged = Signal::derive(move || (!desk.is_changed()).then(|| "–".to_owned()));
     view! {
         <div class="designer-bar">
@@ -128,11 +139,12 @@ fn Bar() -> impl IntoView {
                 <A href="/pipelines" attr:class="designer-back">"← " {t(pipelines::BACK)}</A>
                 <h1>{name}</h1>
                 <span class="muted">{state}</span>
+                <span class="field-fault" role="alert">{kept}</span>
                 <div class="designer-main">
                 <Button weight=Weight::Quiet on_press=move |()| discard(desk) off_because=unchanged>{t(pipelines::DISCARD)}</Button>
                 <Button on_press=move |()| export(desk)>{t(pipelines::EXPORT)}</Button>
-                <Button on_press=move |()| store(desk) off_because=off(never)>{t(pipelines::SAVE)}</Button>
-                <Button weight=Weight::Primary on_press=move |()| desk.over.set(Over::Deploy) off_because=off(never)>
+                <Button on_press=move |()| store(desk) off_because=away_or(off(never))>{t(pipelines::SAVE)}</Button>
+                <Button weight=Weight::Primary on_press=move |()| desk.over.set(Over::Deploy) off_because=away_or(off(never))>
                     {t(pipelines::DEPLOY)}
                 </Button>
                 </div>

@@ -73,6 +73,7 @@ async fn save(desk: Desk, note: String) -> Saved {
             let revision = saved.revision.revision;
             desk.base.set(Base { revision, document });
             desk.forget_draft();
+            studio.project.read();
             desk.again.update(|count| *count += 1);
             Saved::As(saved)
         }

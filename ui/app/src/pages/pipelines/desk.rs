@@ -173,6 +173,12 @@ impl Desk {
         Spoken(self.studio().language)
     }
 
+    /// Why what needs the appliance cannot be done now, followed.
+    pub(super) fn away(self) -> Option<String> {
+        let studio = self.studio();
+        studio.project.needs_appliance(&studio)
+    }
+
     /// Lets the editor do something, and does what it asks for.
     pub(super) fn act(self, act: impl FnOnce(&mut Editor) -> Vec<Asked>) -> Vec<Asked> {
         let asked = self.editor.try_update(act).unwrap_or_default();
@@ -254,6 +260,11 @@ impl Desk {
         match action {
             Action::Palette | Action::Search => self.over.set(Over::Search),
             Action::ShowKeys => self.over.set(Over::Keys),
+            Action::Deploy | Action::Save | Action::TestStep | Action::TestUpstream
+                if untrack(|| self.away()).is_some() =>
+            {
+                self.said.set(untrack(|| self.away()).unwrap_or_default());
+            }
             Action::Deploy => self.over.set(Over::Deploy),
             Action::Save => super::deploy::store(self),
             Action::TestStep => self.wish_for(Wish::TestStep),
@@ -323,9 +334,14 @@ impl Desk {
         self.editor.with_untracked(|editor| editor.document().clone())
     }
 
-    /// Keeps the draft a moment after each change.
+    /// Keeps the draft a moment after each change, and at once when the designer is left.
     fn keep_drafts(self) {
-        let changes = StoredValue::new(0_u64);
+        let (changes, kept) = (StoredValue::new(0_u64), StoredValue::new(0_u64));
+        on_cleanup(move || {
+            if changes.try_get_value() != kept.try_get_value() {
+                self.keep_draft();
+            }
+        });
         Effect::new(move |_| {
             let version = self.version.get();
             if version == 0 {
@@ -336,6 +352,7 @@ impl Desk {
                 move || {
                     // The last of several changes alone.
                     if changes.try_get_value() == Some(version) {
+                        kept.set_value(version);
                         self.keep_draft();
                     }
                 },
@@ -349,14 +366,14 @@ impl Desk {
             return self.forget_draft();
         }
         let revision = self.base.with_untracked(|base| base.revision);
-        let (host, at) = (self.studio().host, self.at.get_value());
+        let (studio, at) = (self.studio(), self.at.get_value());
         self.editor.with_untracked(|editor| {
-            drafts::keep(host.as_ref(), &at, revision, editor.document());
+            drafts::keep(&studio, &at, revision, editor.document());
         });
     }
 
     /// Forgets the kept draft.
     pub(super) fn forget_draft(self) {
-        drafts::forget(self.studio().host.as_ref(), &self.at.get_value());
+        drafts::forget(&self.studio(), &self.at.get_value());
     }
 }

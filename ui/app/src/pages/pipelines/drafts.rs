@@ -1,11 +1,13 @@
-//! Drafts that were not stored, kept on this machine.
+//! Drafts that were not stored, kept on this machine: in a browser by the page, in the desktop
+//! program by the program, which also knows what each was made from.
 //!
-//! **Invariants**
+//! **Invariants** (of those that the page keeps)
 //! - At most [`DRAFTS_MAX`] drafts and [`DRAFTS_BYTES_MAX`] bytes are kept; the oldest make room. One
 //!   that is too large alone is not kept.
 //! - What cannot be read is forgotten, never a fault.
 
 use super::At;
+use crate::context::Studio;
 use crate::host::{Host, Kept};
 use millrace_flow::Document;
 use serde::{Deserialize, Serialize};
@@ -70,19 +72,57 @@ impl Drafts {
     }
 }
 
-/// The draft of a pipeline, and the revision that it was made from.
-pub(super) fn find(host: &dyn Host, at: &At) -> Option<(u32, Document)> {
-    Drafts::read(host.kept(PLACE).as_deref()).find(at)
+/// A draft that was found.
+#[derive(Clone)]
+pub(super) struct Found {
+    /// The revision that it was made from; 0 = none.
+    pub(super) revision: u32,
+    /// That revision's document, where it is known here.
+    pub(super) base: Option<Document>,
+    /// The draft.
+    pub(super) document: Document,
+}
+
+/// The draft of a pipeline.
+pub(super) async fn find(studio: &Studio, at: &At) -> Option<Found> {
+    if !studio.project.is_there() {
+        let drafts = Drafts::read(studio.host.kept(PLACE).as_deref());
+        let (revision, document) = drafts.find(at)?;
+        return Some(Found { revision, base: None, document });
+    }
+    let draft = studio.project.pipeline(&at.name).await.draft?;
+    let base = draft.base_document.as_deref().and_then(|text| Document::parse(text).ok());
+    Some(Found { revision: draft.base, base, document: Document::parse(&draft.document).ok()? })
 }
 
 /// Keeps a draft in place of the one before.
-pub(super) fn keep(host: &dyn Host, at: &At, revision: u32, document: &Document) {
-    change(host, |drafts| drafts.put(at, revision, document.to_text()));
+pub(super) fn keep(studio: &Studio, at: &At, revision: u32, document: &Document) {
+    if studio.project.is_there() {
+        return studio.project.keep(&at.name, revision, document.to_text());
+    }
+    change(studio.host.as_ref(), |drafts| drafts.put(at, revision, document.to_text()));
+}
+
+/// As [`keep`], and waits until it is kept; gives why it is not.
+pub(super) async fn keep_now(
+    studio: &Studio,
+    at: &At,
+    revision: u32,
+    document: &Document,
+) -> Result<(), String> {
+    if studio.project.is_there() {
+        return studio.project.save(&at.name, revision, &document.to_text()).await;
+    }
+    keep(studio, at, revision, document);
+    Ok(())
 }
 
 /// Forgets a pipeline's draft.
-pub(super) fn forget(host: &dyn Host, at: &At) {
-    change(host, |drafts| drafts.forget(at));
+pub(super) fn forget(studio: &Studio, at: &At) {
+    if studio.project.is_there() {
+        return studio.project.forget(&at.name);
+    }
+    change(studio.host.as_ref(), |drafts| drafts.forget(at));
 }
 
 fn change(host: &dyn Host, change: impl FnOnce(&mut Drafts)) {

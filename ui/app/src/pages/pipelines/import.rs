@@ -6,7 +6,7 @@
 //! - A file that was opened is shown until a person has imported it or put it aside.
 
 use super::list::WORKSPACE;
-use super::opened::fetch;
+use super::opened::latest;
 use super::{At, drafts};
 use crate::context::Studio;
 use crate::host::desktop::OpenedFile;
@@ -17,7 +17,7 @@ use millrace_contract::v1;
 use millrace_flow::Document;
 use millrace_flow::validate::{STEPS_MAX, is_pipeline_name};
 use millrace_kit::file::FileText;
-use millrace_kit::{Button, Dialog, Field, FieldKind, Notice, Priority, Weight};
+use millrace_kit::{Button, Dialog, Field, FieldKind, Notice, Priority, Toasts, Weight};
 
 /// The dialog that takes a text or a file.
 #[component]
@@ -94,7 +94,7 @@ fn OpenedNotice(file: OpenedFile, has_appliance: bool) -> impl IntoView {
 
 /// Takes a text over as a draft and opens the designer; gives why it does not.
 fn importer(studio: Studio) -> Callback<String, Option<String>> {
-    let navigate = use_navigate();
+    let (navigate, toasts) = (use_navigate(), use_context::<Toasts>());
     Callback::new(move |text: String| {
         let document = match imported(studio.language, &text) {
             Ok(document) => document,
@@ -104,9 +104,12 @@ fn importer(studio: Studio) -> Callback<String, Option<String>> {
         let (studio, navigate) = (studio.clone(), navigate.clone());
         leptos::task::spawn_local(async move {
             // The draft stands on what is there, so that the merge has a base.
-            let base = fetch(&studio.api, &at, "latest", studio.language).await;
-            let revision = base.map_or(0, |base| base.revision);
-            drafts::keep(studio.host.as_ref(), &at, revision, &document);
+            let revision = latest(&studio, &at).await.map_or(0, |base| base.revision);
+            if let Err(why) = drafts::keep_now(&studio, &at, revision, &document).await
+                && let Some(toasts) = toasts
+            {
+                return toasts.bad(Priority::Two, why);
+            }
             navigate(&at.path(), leptos_router::NavigateOptions::default());
         });
         None

@@ -9,6 +9,7 @@ use super::deploy::some;
 use super::import::ImportDialog;
 use super::moment;
 use super::rates::{Counters, Rate};
+use super::waiting::Waiting;
 use crate::api::Fault;
 use crate::asked::Entry;
 use crate::context::Studio;
@@ -114,6 +115,7 @@ pub(super) fn List() -> impl IntoView {
             <Show when=move || fault().is_some()>
                 <Notice priority=Priority::Three title=t(pipelines::TITLE) text=fault_text/>
             </Show>
+            <Waiting/>
             <Show when=is_empty>
                 <Empty title=t(pipelines::NONE) next=t(pipelines::NONE_NEXT)/>
             </Show>
@@ -204,8 +206,9 @@ fn export(studio: &Studio, name: &str) {
     });
 }
 
+/// The dialog that asks for a new pipeline's name.
 #[component]
-fn NewDialog(open: RwSignal<bool>) -> impl IntoView {
+pub(super) fn NewDialog(open: RwSignal<bool>) -> impl IntoView {
     view! { <Dialog title=t(pipelines::NEW) open close=t(shell::CANCEL)><NewForm/></Dialog> }
 }
 

@@ -9,7 +9,7 @@
 use super::desk::{Desk, Spoken, Wish};
 use super::values::pretty;
 use crate::api::Fault;
-use crate::words::{pipelines, t};
+use crate::words::{offline, pipelines, t};
 use leptos::prelude::*;
 use millrace_contract::v1;
 use millrace_editor::reach::{Direction, reach};
@@ -51,8 +51,11 @@ pub(super) fn TestPanel() -> impl IntoView {
         test(desk, step, wish, tag.get_untracked(), tested);
     });
     let off = Signal::derive(move || {
-        current.with(Option::is_none).then(|| language.say(pipelines::TEST_NO_STEP))
+        let no_step =
+            || current.with(Option::is_none).then(|| language.say(pipelines::TEST_NO_STEP));
+        desk.away().or_else(no_step)
     });
+    let away = Signal::derive(move || desk.away());
     let bad = move || {
         let text = desk.input.get();
         let fault = serde_json::from_str::<Value>(&text).err().filter(|_| !text.trim().is_empty());
@@ -80,13 +83,15 @@ pub(super) fn TestPanel() -> impl IntoView {
                     {t(pipelines::LIVE_TAG)}
                     <input class="field-input" spellcheck="false" prop:value=tag on:input=move |event| tag.set(event_target_value(&event))/>
                 </label>
+                <LastRead tag/>
             </section>
             <section class="test-part" aria-label=t(pipelines::CONFIGURATION)>
+                <Show when=move || away.with(Option::is_some)><p class="muted">{away}</p></Show>
                 <h3>{t(pipelines::CONFIGURATION)} " " <span class="muted">{move || current.get()}</span></h3>
                 <div class="form-actions">
                     <Button on_press=move |()| desk.wish_for(Wish::TestStep) off_because=off>{t(pipelines::TEST_STEP)}</Button>
                     <Button on_press=move |()| desk.wish_for(Wish::TestUpstream) off_because=off>{t(pipelines::TEST_UPSTREAM)}</Button>
-                    <Button weight=Weight::Quiet on_press=move |()| cases(desk, tested)>{t(pipelines::TEST_CASES)}</Button>
+                    <Button weight=Weight::Quiet on_press=move |()| cases(desk, tested) off_because=away>{t(pipelines::TEST_CASES)}</Button>
                 </div>
                 <pre class="datum">{configuration}</pre>
             </section>
@@ -96,6 +101,35 @@ pub(super) fn TestPanel() -> impl IntoView {
             </section>
         </div>
     }
+}
+
+/// Without the appliance: the tag's value as it was last read.
+#[component]
+fn LastRead(tag: RwSignal<String>) -> impl IntoView {
+    let desk = Desk::here();
+    let none = RwSignal::new(false);
+    let take = move |()| take_sample(desk, tag.get_untracked(), none);
+    view! {
+        <Show when=move || desk.away().is_some()>
+            <Button weight=Weight::Quiet on_press=take>{t(offline::SAMPLE)}</Button>
+            <Show when=move || none.get()><p class="field-fault" role="alert">{t(offline::SAMPLE_NONE)}</p></Show>
+        </Show>
+    }
+}
+
+/// Makes the value of a topic as it was last read the input, so that previews stand on it.
+fn take_sample(desk: Desk, path: String, none: RwSignal<bool>) {
+    leptos::task::spawn_local(async move {
+        let (topics, _) = desk.studio().project.topics(path.trim()).await;
+        let found = topics.into_iter().find(|topic| topic.path == path.trim());
+        let sample = found.and_then(|topic| topic.sample);
+        none.try_set(sample.is_none());
+        let Some(sample) = sample else { return };
+        // The value's digits stay: it is text in a text.
+        let [path, time] = [path.trim(), &sample.time].map(|text| Value::from(text).to_string());
+        let value = &sample.value;
+        desk.input.try_set(format!("{{\"path\": {path}, \"value\": {value}, \"time\": {time}}}"));
+    });
 }
 
 fn raw(document: &Document) -> Option<Box<RawValue>> {

@@ -1,0 +1,55 @@
+//! Working without the appliance, and what waits for it.
+
+super::messages! {
+    SINCE: "Offline since {since}. You work with what was read {read}; drafts are kept on this machine.", "Offline seit {since}. Du arbeitest mit dem Stand von {read}; Entwürfe bleiben auf diesem Rechner.";
+    SINCE_NEVER: "Offline since {since}. Nothing of this appliance was read before; drafts are kept on this machine.", "Offline seit {since}. Von diesem Gerät wurde noch nichts gelesen; Entwürfe bleiben auf diesem Rechner.";
+    NEEDS_APPLIANCE: "This needs the appliance, which cannot be reached now.", "Das braucht das Gerät, das jetzt nicht erreichbar ist.";
+    PAGE_NEEDS: "This page needs the appliance", "Diese Seite braucht das Gerät";
+    PAGE_NEEDS_NEXT: "It comes by itself when the appliance answers again. Pipelines can be edited meanwhile, and the topics as last read can be looked at.", "Sie kommt von selbst, wenn das Gerät wieder antwortet. Pipelines lassen sich inzwischen bearbeiten, und der letzte Stand der Topics lässt sich ansehen.";
+    TO_PIPELINES: "Go to the pipelines", "Zu den Pipelines";
+    WORK: "Work offline", "Offline arbeiten";
+    WORK_TEXT: "Here as last read {read}: pipelines {n}, topics {topics}.", "Hier, Stand {read}: Pipelines {n}, Topics {topics}.";
+    WORK_NEVER: "Nothing of this appliance was read yet; new pipelines can be drafted.", "Von diesem Gerät wurde noch nichts gelesen; neue Pipelines lassen sich entwerfen.";
+    DRAFTS_HERE: "Drafts that wait for the appliance: {n}.", "Entwürfe, die auf das Gerät warten: {n}.";
+    NONE: "No pipeline was read", "Keine Pipeline wurde gelesen";
+    NONE_NEXT: "Make one here; it waits as a draft until the appliance answers.", "Lege hier eine an; sie wartet als Entwurf, bis das Gerät antwortet.";
+    LAST_SEEN: "As last read", "Letzter Stand";
+    SEEN: "revision {n}", "Revision {n}";
+    SEEN_RAN: "revision {n}, ran", "Revision {n}, lief";
+    SEEN_RAN_OTHER: "revision {n}, revision {m} ran", "Revision {n}, Revision {m} lief";
+    SEEN_NOT: "not there", "nicht dort";
+    DRAFT: "Draft", "Entwurf";
+    DRAFT_OF: "from revision {n}, kept {time}", "aus Revision {n}, behalten {time}";
+    DRAFT_NEW: "new, kept {time}", "neu, behalten {time}";
+    WAITING: "Drafts that wait for the appliance", "Entwürfe, die auf das Gerät warten";
+    WAITING_AWAY: "They are compared with the appliance when it answers again; then you deploy them.", "Sie werden mit dem Gerät verglichen, wenn es wieder antwortet; dann rollst du sie aus.";
+    COMPARING: "Comparing {name} with the appliance", "Vergleiche {name} mit dem Gerät";
+    IS_NEW: "The appliance has no such pipeline.", "Das Gerät hat keine solche Pipeline.";
+    IS_SAME: "The appliance has all of this already.", "Das Gerät hat das alles schon.";
+    IS_AHEAD: "Only this draft has something new.", "Nur dieser Entwurf hat etwas Neues.";
+    IS_BEHIND: "Only the appliance has something new; the draft changes nothing.", "Nur das Gerät hat etwas Neues; der Entwurf ändert nichts.";
+    IS_DIVERGED: "Both were changed; {who} stored revision {n} meanwhile. Open it to bring the two together.", "Beide wurden geändert; {who} hat inzwischen Revision {n} gespeichert. Öffne sie, um beide zusammenzuführen.";
+    IS_REMOVED: "It was removed at the appliance; deploying makes it anew.", "Sie wurde am Gerät entfernt; Ausrollen legt sie neu an.";
+    CHANGED_HERE: "Changed here", "Hier geändert";
+    CHANGED_THERE: "Changed there since", "Dort seither geändert";
+    OPEN_AND_MERGE: "Open and merge", "Öffnen und zusammenführen";
+    OPEN: "Open draft", "Entwurf öffnen";
+    DEPLOY: "Deploy draft", "Entwurf ausrollen";
+    DISCARD: "Throw draft away", "Entwurf wegwerfen";
+    DISCARD_TITLE: "Throw the draft of {name} away?", "Den Entwurf von {name} wegwerfen?";
+    DISCARD_TEXT: "What was changed here is gone then; the appliance keeps what it has.", "Was hier geändert wurde, ist dann weg; das Gerät behält, was es hat.";
+    DISCARD_DO: "Throw away what I changed in {name}", "Meine Änderungen an {name} wegwerfen";
+    MORE: "{n} more drafts; deploy or throw away some of these first.", "{n} weitere Entwürfe; rolle erst einige von diesen aus oder wirf sie weg.";
+    NOT_KEPT: "The draft could not be kept: {why}", "Der Entwurf konnte nicht behalten werden: {why}";
+    TOPICS: "Topics as last read", "Topics, letzter Stand";
+    TOPICS_SEARCH: "Look for path, unit or description", "Suche in Pfad, Einheit oder Beschreibung";
+    TOPICS_FOUND: "{shown} of {n} topics", "{shown} von {n} Topics";
+    TOPICS_CUT: "The appliance had more topics than are kept here.", "Das Gerät hatte mehr Topics, als hier behalten werden.";
+    TOPICS_NONE: "No topic has that.", "Kein Topic hat das.";
+    PATH: "Topic", "Topic";
+    VALUE: "Last value", "Letzter Wert";
+    MEASURED: "Measured", "Gemessen";
+    DESCRIPTION: "Description", "Beschreibung";
+    SAMPLE: "Take the value as last read", "Wert vom letzten Stand nehmen";
+    SAMPLE_NONE: "No value of this topic was read.", "Von diesem Topic wurde kein Wert gelesen.";
+}
