@@ -17,11 +17,17 @@ pub(crate) struct Judged {
     pub(crate) warnings: Vec<DocumentFault>,
 }
 
-/// Reads a document and holds it against all rules.
-pub(crate) fn judge(text: &RawValue, name: &str) -> Result<Judged> {
+/// Reads a document and holds it against all rules. `check` adds what the rules do not know, beyond
+/// the errors that they have found.
+pub(crate) fn judge(
+    text: &RawValue,
+    name: &str,
+    check: impl FnOnce(&Document, &[Fault]) -> Result<Vec<DocumentFault>>,
+) -> Result<Judged> {
     let Examined { document, faults } = millrace_flow::examine(text.get());
     let (errors, warnings): (Vec<_>, Vec<_>) =
         faults.into_iter().partition(|fault| fault.severity == Severity::Error);
+    let more = document.as_ref().map_or_else(|| Ok(Vec::new()), |found| check(found, &errors))?;
     let mut errors: Vec<_> = errors.into_iter().map(outward).collect();
     // A document without a name that can be read has been told so, or is none at all.
     let is_told = errors.iter().any(|fault| {
@@ -32,6 +38,7 @@ pub(crate) fn judge(text: &RawValue, name: &str) -> Result<Judged> {
         let (field, code) = (Some("name".to_owned()), "bad_name".to_owned());
         errors.insert(0, DocumentFault { field, code, message, ..DocumentFault::default() });
     }
+    errors.extend(more);
     let Some(document) = document.filter(|_| errors.is_empty()) else {
         return Err(ApiError::document(errors));
     };
@@ -85,6 +92,11 @@ mod tests {
         RawValue::from_string(value.to_string()).unwrap()
     }
 
+    /// By the rules alone.
+    fn judge(text: &RawValue, name: &str) -> Result<Judged> {
+        super::judge(text, name, |_, _| Ok(Vec::new()))
+    }
+
     fn faults(text: &RawValue) -> Vec<(Option<String>, Option<String>)> {
         let Err(error) = judge(text, "a") else { return Vec::new() };
         let faults = error.detail().faults;
@@ -120,6 +132,19 @@ mod tests {
             RawValue::from_string(r#"{"millrace":1,"name":"a","name":"a"}"#.into()).unwrap();
         assert_eq!(faults(&twice), [(None, some("name")), (None, some("steps"))]);
         assert_eq!(faults(&RawValue::from_string("7".into()).unwrap()).len(), 1);
+    }
+
+    #[test]
+    fn what_only_the_engine_finds_is_told_with_what_the_rules_find() {
+        let wrong = document(|value| value["steps"]["note"]["timeout_ms"] = json!("soon"));
+        let found = DocumentFault { step: Some("in".to_owned()), ..DocumentFault::default() };
+        let judged = super::judge(&wrong, "a", |_, known| {
+            assert_eq!(known.len(), 1, "{known:?}");
+            Ok(vec![found])
+        });
+        let told = judged.err().unwrap().detail().faults;
+        let steps: Vec<_> = told.iter().map(|fault| fault.step.as_deref()).collect();
+        assert_eq!(steps, [Some("note"), Some("in")]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod ask;
 mod control;
 mod figures;
 mod pulse;
+mod rest;
 mod runs;
 mod state;
 

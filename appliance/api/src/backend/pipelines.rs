@@ -295,11 +295,13 @@ pub trait PipelineBackend: Send + Sync {
     }
 
     /// Blocking: what only the engine finds (a script that does not compile, a call of a pipeline
-    /// that is not there), beyond `flow`'s rules. Within two seconds.
+    /// that is not there), beyond the faults that `flow`'s rules have found: with such, as much as
+    /// can be told without them. Within two seconds.
     fn check(
         &self,
         place: &PipelinePlace,
         document: &Document,
+        known: &[millrace_flow::Fault],
     ) -> Result<Vec<v1::DocumentFault>, Fault> {
         Ok(Vec::new())
     }

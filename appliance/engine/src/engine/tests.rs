@@ -1,10 +1,11 @@
 //! The engine as a whole: deployments, crashes, triggers, state, threads.
 
 use crate::answers::RunEnd;
-use crate::testing::{Plant, cpu_readings, noted, wires};
+use crate::testing::{Plant, cpu_readings, draft, noted, wires};
 use millrace_flow::Data;
 use millrace_model::{Quality, Value};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Device value on `in/#`, doubled, published on `out`.
@@ -578,6 +579,32 @@ fn undeploying_clears_what_the_pipeline_has_raised() {
     assert!(plant.issues.is_open("pipeline:p1:x"), "a new revision goes on with it");
     plant.undeploy(1);
     assert!(!plant.issues.is_open("pipeline:p1:x"));
+}
+
+#[test]
+fn scripts_of_a_document_with_other_faults_are_checked_too() {
+    let plant = Plant::new();
+    let mut document = pass_through(&json!({}));
+    document["steps"]["note"] = json!({ "kind": "javascript", "fields": { "code": "return syntax;" }, "timeout_ms": "soon" });
+    document["steps"]["lost"] = json!({ "kind": "teleport" });
+    let examined = millrace_flow::examine(&document.to_string());
+    let read = examined.document.expect("it can be read");
+    let mut wrong = draft(1, pass_through(&json!({})), 0);
+    wrong.document = Arc::new(read);
+    let found = plant.engine.check_rest(&wrong, &examined.faults);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&*found[0].step, found[0].field.as_deref()), ("note", Some("code")));
+    // A field that has a fault is not told twice.
+    let known: Vec<_> = examined
+        .faults
+        .into_iter()
+        .map(|fault| millrace_flow::Fault {
+            step: Some("note".into()),
+            field: Some("code".into()),
+            ..fault
+        })
+        .collect();
+    assert_eq!(plant.engine.check_rest(&wrong, &known), []);
 }
 
 #[test]

@@ -171,6 +171,7 @@ impl PipelineBackend for Fake {
         &self,
         _: &PipelinePlace,
         document: &Document,
+        _: &[millrace_flow::Fault],
     ) -> Result<Vec<v1::DocumentFault>, Fault> {
         let bad = document.steps.iter().filter(|(_, step)| step.label == "does not compile");
         let fault = |step: &String| v1::DocumentFault {

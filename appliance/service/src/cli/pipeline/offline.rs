@@ -18,14 +18,10 @@ use millrace_engine::{
     RecordsFault, Registry, RunReport, RunSink, Sent, Source, StateEntry, StateStore,
 };
 use millrace_engine_quickjs::{QuickJs, Settings};
-use millrace_flow::document::{OnError, Order, Step};
-use millrace_flow::validate::STEPS_MAX;
-use millrace_flow::{Data, Document, Examined, Fault, FieldForm, Severity};
+use millrace_flow::{Data, Document, Examined, Fault, Severity};
 use millrace_journal::{Seq, SeqRange};
 use millrace_model::{ClientNumber, Record, TagId};
 use millrace_supervisor::{Clock, Issues, SystemClock};
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -65,64 +61,18 @@ impl Bench {
         Ok(Self { engine })
     }
 
-    /// What only compiling finds: scripts and expressions that are no JavaScript.
-    pub(super) fn faults(&self, document: &Document) -> Vec<CompileFault> {
-        self.engine.check(&draft(document)).err().unwrap_or_default()
-    }
-
     /// All that is wrong with a document's text: what the rules say, and what only compiling finds.
     pub(super) fn examine(&self, text: &str) -> Examined {
         let mut examined = millrace_flow::examine(text);
         if let Some(document) = &examined.document {
+            let draft = draft(document);
             let found = match examined.good() {
-                Some(good) => self.faults(good),
-                None => self.faults_of_rest(document, &examined.faults),
+                Some(_) => self.engine.check(&draft).err().unwrap_or_default(),
+                None => self.engine.check_rest(&draft, &examined.faults),
             };
             examined.faults.extend(found.into_iter().map(fault));
         }
         examined
-    }
-
-    /// The same of a document with faults: of all fields that have none of their own. Each is
-    /// compiled apart from its step, which may not compile at all.
-    fn faults_of_rest(&self, document: &Document, known: &[Fault]) -> Vec<CompileFault> {
-        let is_known = |step: &str, field: &str| {
-            let is_of_step = |fault: &&Fault| fault.step.as_deref() == Some(step);
-            known.iter().filter(is_of_step).any(|fault| {
-                let at = fault.field.as_deref().unwrap_or_default();
-                at.split(['.', '[']).next() == Some(field)
-            })
-        };
-        let mut places = BTreeMap::new();
-        let mut rest = Document { steps: BTreeMap::new(), wires: Vec::new(), ..document.clone() };
-        rest.settings.order = Order::Parallel;
-        for (id, step) in &document.steps {
-            let Some(kind) = step.known_kind() else { continue };
-            for (name, value) in step.fields.iter().filter(|(name, _)| !is_known(id, name)) {
-                let Some(spec) = kind.field(name) else { continue };
-                let (kind, field) = match spec.form {
-                    FieldForm::Code => ("javascript", "code"),
-                    _ if spec.allows_expression => ("map", "output"),
-                    _ => continue,
-                };
-                let place = format!("f{}", places.len());
-                let lone = lone_step(kind, field, value);
-                rest.steps.insert(place.clone(), lone);
-                places.insert(place, (id, name));
-            }
-        }
-        // More than a pipeline may have are left for the next look.
-        while rest.steps.len() >= STEPS_MAX {
-            rest.steps.pop_last();
-        }
-        rest.steps.insert("start".to_owned(), lone_step("manual", "", &Value::Null));
-        let mut faults = self.faults(&rest);
-        faults.retain_mut(|fault| {
-            let Some((step, field)) = places.get(&fault.step) else { return false };
-            (fault.step, fault.field) = ((*step).clone(), Some((*field).clone()));
-            true
-        });
-        faults
     }
 
     /// Runs the test cases that are in the document.
@@ -136,19 +86,6 @@ impl Bench {
         let cases = cases.collect::<Result<Vec<_>, _>>()?;
         let passed = cases.iter().filter(|case| case.passed).count() as u64;
         Ok(v1::TestReport { passed, failed: cases.len() as u64 - passed, cases })
-    }
-}
-
-fn lone_step(kind: &str, field: &str, value: &Value) -> Step {
-    let fields = [(field.to_owned(), value.clone())];
-    Step {
-        kind: kind.to_owned(),
-        label: String::new(),
-        fields: fields.into_iter().filter(|(name, _)| !name.is_empty()).collect(),
-        timeout_ms: None,
-        retry: None,
-        on_error: OnError::Stop,
-        disabled: false,
     }
 }
 
@@ -263,7 +200,13 @@ mod tests {
             "wires":[{"from":"in","to":"calc"},{"from":"calc","to":"pick"},{"from":"pick","to":"out"}]}"#;
         let document = Document::parse(text).unwrap();
         let bench = Bench::new().unwrap();
-        let faults: Vec<_> = bench.faults(&document).iter().map(ToString::to_string).collect();
+        let faults: Vec<_> = bench
+            .engine
+            .check(&draft(&document))
+            .unwrap_err()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(faults.len(), 3, "{faults:?}");
         let told = |part: &str| faults.iter().any(|fault| fault.contains(part));
         assert!(told("step `calc`, field `code`: line 2, column 11"), "{faults:?}");
@@ -309,7 +252,7 @@ mod tests {
                 continue;
             }
             let document = Document::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            assert_eq!(bench.faults(&document), [], "{}", path.display());
+            assert_eq!(bench.engine.check(&draft(&document)), Ok(()), "{}", path.display());
             let report = bench.test(&document).unwrap();
             assert_eq!(report.failed, 0, "{}: {:?}", path.display(), report.cases);
             cases += report.cases.len();

@@ -80,8 +80,9 @@ impl PipelineBackend for Answers {
         &self,
         place: &PipelinePlace,
         document: &Document,
+        known: &[millrace_flow::Fault],
     ) -> Result<Vec<v1::DocumentFault>, Fault> {
-        Ok(self.engine_faults(place, document))
+        Ok(self.engine_faults(place, document, known))
     }
 
     fn deploy(

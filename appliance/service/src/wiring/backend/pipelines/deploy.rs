@@ -20,11 +20,12 @@ use millrace_supervisor::spawn;
 use std::sync::Arc;
 
 impl Answers {
-    /// What only the engine finds in a document.
+    /// What only the engine finds in a document, beyond the faults that are known.
     pub(super) fn engine_faults(
         &self,
         place: &PipelinePlace,
         document: &Document,
+        known: &[millrace_flow::Fault],
     ) -> Vec<v1::DocumentFault> {
         let number = self.known(place).map_or(0, |pipeline| pipeline.number());
         let candidate = millrace_engine::Deployed {
@@ -35,10 +36,11 @@ impl Answers {
             since: 0,
             document: Arc::new(document.clone()),
         };
-        match self.0.engine.check(&candidate) {
-            Ok(()) => Vec::new(),
-            Err(faults) => faults.iter().map(document_fault).collect(),
-        }
+        let found = match known {
+            [] => self.0.engine.check(&candidate).err().unwrap_or_default(),
+            _ => self.0.engine.check_rest(&candidate, known),
+        };
+        found.iter().map(document_fault).collect()
     }
 
     pub(super) fn deploy_revision(
