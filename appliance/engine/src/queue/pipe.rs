@@ -4,6 +4,7 @@
 //! `resumed`, parked, or with a worker.
 
 use super::park::undeployed;
+use super::take::Taken;
 use super::{Inner, Joining, Why};
 use crate::plan::Plan;
 use crate::queued::{Queued, RunId, Start};
@@ -53,6 +54,8 @@ pub(super) struct Pipe {
 pub(super) struct Key {
     /// The one that is out: ready, with a worker, or parked.
     pub(super) holder: RunId,
+    /// The same, once a worker has had it in hand and a later run may stop it there.
+    pub(super) stoppable: Option<Arc<Queued>>,
     pub(super) waiting: VecDeque<Arc<Queued>>,
 }
 
@@ -96,6 +99,24 @@ impl Pipe {
     /// Whether runs of a key follow one another: because of the order, or because of the overlap.
     pub(super) fn is_keyed(&self) -> bool {
         self.plan.is_ordered() || self.plan.settings.overlap != Overlap::Queue
+    }
+
+    /// Notes what a worker takes, so that a later run of the same key can stop it there.
+    pub(super) fn note_stoppable(&mut self, taken: &[Taken]) {
+        if self.plan.settings.overlap != Overlap::Restart {
+            return;
+        }
+        for taken in taken {
+            let run = match taken {
+                Taken::New(run, _) => run,
+                Taken::Resumed(run) => &run.queued,
+                Taken::Unkeyed(_) => continue,
+            };
+            let line = self.keys.get_mut(&run.key.load(Ordering::Relaxed));
+            if let Some(line) = line.filter(|line| line.holder == run.id()) {
+                line.stoppable = Some(Arc::clone(run));
+            }
+        }
     }
 
     /// The key of a run, as far as it can be told without evaluating anything.
@@ -158,7 +179,7 @@ impl Inner {
         run.key.store(key, Ordering::Relaxed);
         let id = run.id();
         let Some(line) = pipe.keys.get_mut(&key) else {
-            pipe.keys.insert(key, Key { holder: id, waiting: VecDeque::new() });
+            pipe.keys.insert(key, Key { holder: id, stoppable: None, waiting: VecDeque::new() });
             pipe.ready.push_back(run);
             return;
         };
@@ -170,13 +191,13 @@ impl Inner {
                 self.drop_run(&run, Why::Skipped, now);
             }
             Overlap::Restart => {
-                let holder = line.holder;
+                let (holder, stoppable) = (line.holder, line.stoppable.clone());
                 let earlier: Vec<_> = line.waiting.drain(..).collect();
                 line.waiting.push_back(run);
                 for earlier in earlier {
                     self.restarted(number, &earlier, now);
                 }
-                self.stop_holder(number, holder, now);
+                self.stop_holder(number, (holder, stoppable), now);
             }
         }
     }
@@ -190,8 +211,13 @@ impl Inner {
     }
 
     /// Stops the run that holds a key: one that has not begun is dropped, one that is parked is
-    /// told to end, one that is being executed ends when it would park.
-    fn stop_holder(&mut self, number: u32, holder: RunId, now: Timestamp) {
+    /// told to end, one that is being executed ends within its script or behind its step.
+    fn stop_holder(
+        &mut self,
+        number: u32,
+        (holder, stoppable): (RunId, Option<Arc<Queued>>),
+        now: Timestamp,
+    ) {
         let Some(pipe) = self.pipes.get_mut(&number) else { return };
         let place = pipe.ready.iter().position(|run| run.id() == holder);
         if let Some(run) = place.and_then(|place| pipe.ready.remove(place)) {
@@ -200,6 +226,9 @@ impl Inner {
             return self.release_key(number, key, holder);
         }
         pipe.counters.restarted.add(1, now);
+        if let Some(run) = stoppable {
+            run.stop("restarted", Why::Restarted.sentence());
+        }
         self.cancel(holder, "restarted", Why::Restarted.sentence(), (now, Duration::ZERO));
     }
 
@@ -213,6 +242,7 @@ impl Inner {
         match line.waiting.pop_front() {
             Some(next) => {
                 line.holder = next.id();
+                line.stoppable = None;
                 pipe.ready.push_back(next);
             }
             None => {

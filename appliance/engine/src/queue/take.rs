@@ -216,6 +216,7 @@ impl Inner {
                 break;
             }
         }
+        pipe.note_stoppable(taken);
         pipe.running += taken.len();
         pipe.waiting = pipe.waiting.saturating_sub(begun);
         pipe.counters.begun.fetch_add(begun as u64, Ordering::Relaxed);

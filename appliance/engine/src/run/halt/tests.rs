@@ -6,6 +6,9 @@ use crate::queued::RunId;
 use crate::report::{OpenState, RunReport, StepStatus};
 use crate::testing::{Plant, cancel, draft, next_deed, wires};
 use millrace_flow::Data;
+use millrace_journal::Seq;
+use millrace_model::{ClientNumber, Quality, SampleRecord, TagId, ValueRef};
+use millrace_supervisor::Clock as _;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -72,6 +75,50 @@ fn canceling_ends_a_run_within_its_script() {
     let stats = plant.engine.pipeline_stats(1).unwrap();
     assert_eq!((stats.canceled.count, stats.failed, stats.kills.count), (1, 0, 0));
     assert_eq!((stats.running, plant.ints("before")), (0, vec![1]));
+    assert_eq!(plant.engine.stats().open, 0);
+}
+
+#[test]
+fn a_later_run_that_restarts_interrupts_the_script_of_the_earlier_one() {
+    let mut plant = Plant::new();
+    plant.deploy(1, counts_and("spin", &json!({ "overlap": "restart" })));
+    let (engine, now) = (plant.engine.clone(), plant.clock.now());
+    next_deed(move || {
+        // The next value comes while the script of the first one computes.
+        let mut batch = engine.committed();
+        batch.sample(
+            Seq(1_000),
+            &SampleRecord {
+                tag: TagId(1),
+                client: ClientNumber(7),
+                source_time: now,
+                receive_time: now,
+                quality: Quality::GOOD,
+                has_source_time: true,
+                hops: 0,
+                value: ValueRef::Int(2),
+            },
+        );
+        batch.done(Seq(1));
+        let engine = engine.clone();
+        next_deed(move || {
+            let later = RunId { pipeline: 1, seq: 1_000 };
+            assert_eq!(cancel(&engine, later, "by anna"), Some(OpenState::Running));
+        });
+    });
+    plant.device("in/a", 1);
+    plant.settle();
+    // Then the earlier one says why and where it ended, and the later one ran
+    let reports = plant.world.reports.lock();
+    let of = |seq| reports.iter().find(|report| report.id.seq == seq).unwrap().fault.clone();
+    let fault = of(1).unwrap();
+    assert_eq!((fault.code, &*fault.step, fault.line), ("restarted", "work", Some(3)));
+    assert!(fault.message.ends_with("while the step `work` computed"), "{}", fault.message);
+    assert_eq!(of(1_000).unwrap().code, "canceled");
+    drop(reports);
+    let stats = plant.engine.pipeline_stats(1).unwrap();
+    assert_eq!((stats.restarted.count, stats.kills.count, stats.failed), (1, 0, 0));
+    assert_eq!((stats.running, plant.ints("before")), (0, vec![1, 2]));
     assert_eq!(plant.engine.stats().open, 0);
 }
 
