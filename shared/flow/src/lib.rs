@@ -15,6 +15,7 @@ pub mod expression;
 pub mod kind;
 pub mod kinds;
 mod near;
+pub mod script;
 pub mod secret;
 pub mod text;
 pub mod transaction;

@@ -18,6 +18,7 @@ pub mod asked;
 pub mod clock;
 pub mod context;
 pub mod host;
+pub mod islands;
 pub mod keys;
 pub mod live;
 pub mod locale;

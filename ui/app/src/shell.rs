@@ -131,7 +131,7 @@ fn listen_to_keys(act: Callback<Action>) {
         let typing = target.is_some_and(|element| {
             ["INPUT", "TEXTAREA", "SELECT"].contains(&element.tag_name().as_str())
                 || element
-                    .closest("[contenteditable], .cm-editor")
+                    .closest("[contenteditable], .script-editor")
                     .is_ok_and(|found| found.is_some())
         });
         let key = event.key();

@@ -1,6 +1,7 @@
 //! The library `mill`.
 
 use millrace_flow::Data;
+use millrace_flow::script;
 
 use crate::stage::Stage;
 
@@ -16,15 +17,29 @@ fn does_what_the_page_says() {
 }
 
 #[test]
-fn is_documented_function_by_function() {
+fn is_named_and_documented_function_by_function() {
     let mut stage = Stage::new();
     let page = include_str!("../../../../docs/operate/scripts.md");
-    let Data::List(names) = stage.value("Object.keys(mill)") else { panic!("no list") };
-    assert!(names.len() >= 15, "{names:?}");
-    for name in names.iter().filter_map(Data::as_text) {
+    for (root, table) in
+        [("mill", script::LIBRARY), ("state", script::STATE), ("console", script::CONSOLE)]
+    {
+        let Data::List(names) = stage.body(&format!("return Object.keys({root})")).unwrap() else {
+            panic!("no list")
+        };
+        let mut there: Vec<&str> = names.iter().filter_map(Data::as_text).collect();
+        let mut told: Vec<&str> = table.iter().map(|name| name.name).collect();
+        there.sort_unstable();
+        told.sort_unstable();
+        assert_eq!(there, told, "{root}");
+    }
+    for name in script::LIBRARY {
+        let call = format!("`mill.{}{}`", name.name, name.arguments);
+        assert!(page.contains(&call), "docs/operate/scripts.md misses {call}");
+    }
+    for root in script::ROOTS.iter().filter(|root| root.name.starts_with('$')) {
         assert!(
-            page.contains(&format!("`mill.{name}(")),
-            "docs/operate/scripts.md misses mill.{name}"
+            page.contains(&format!("`{}", root.name)),
+            "docs/operate/scripts.md misses {root:?}"
         );
     }
 }

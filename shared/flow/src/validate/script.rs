@@ -6,9 +6,12 @@ use super::Faults;
 use crate::document::Document;
 use crate::expression::{Mention, Part, Split, mentions, split};
 use crate::near::did_you_mean;
+use crate::script::ROOTS;
 
-/// The roots of what a script can name.
-const ROOTS: &[&str] = &["$trigger", "$item", "$run", "$step", "$variable"];
+/// The roots with a `$`.
+fn roots() -> impl Iterator<Item = &'static str> {
+    ROOTS.iter().map(|root| root.name).filter(|name| name.starts_with('$'))
+}
 
 /// What other JavaScript engines have and ours has not, and what to do instead.
 const ABSENT_WORDS: &[(&str, &str)] = &[
@@ -54,8 +57,9 @@ pub(super) fn check_source(
                 let message = format!("names step `{name}`, which is not there{meant}");
                 faults.error(Some(at), "unknown_step", message);
             }
-            Mention::Other { word, .. } if !is_body && !ROOTS.contains(&word.as_str()) => {
-                let message = format!("`{word}` is not known; there are {}", ROOTS.join(", "));
+            Mention::Other { word, .. } if !is_body && !roots().any(|root| root == word) => {
+                let known: Vec<_> = roots().collect();
+                let message = format!("`{word}` is not known; there are {}", known.join(", "));
                 faults.warn(Some(at), "unknown_name", message);
             }
             Mention::Word { word, .. } => {

@@ -13,6 +13,8 @@ mod desk;
 mod dialogs;
 mod drafts;
 mod faults;
+
+mod hints;
 mod import;
 mod inspector;
 mod labels;

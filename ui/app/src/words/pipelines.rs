@@ -91,6 +91,9 @@ super::messages! {
     NO: "no", "nein";
     PREVIEW: "= {value}", "= {value}";
     PREVIEW_SCRIPT: "A script: Test step shows what it gives.", "Ein Skript: Schritt testen zeigt das Ergebnis.";
+    SCRIPT_SYNTAX: "This is not JavaScript: something is missing or too much here.", "Das ist kein JavaScript: Hier fehlt etwas oder ist etwas zu viel.";
+    SCRIPT_KEYS: "Ctrl+Space offers names, Ctrl+Z takes back what was typed here, Tab leaves the script.", "Strg+Leertaste bietet Namen an, Strg+Z nimmt hier Getipptes zurück, Tab verlässt das Skript.";
+    SCRIPT_PLAIN: "The editor could not be loaded ({why}); this plain field does the same without offering names.", "Der Editor konnte nicht geladen werden ({why}); dieses einfache Feld tut dasselbe, ohne Namen anzubieten.";
     PREVIEW_NONE: "No sample yet: test the step once.", "Noch keine Probe: teste den Schritt einmal.";
     ON_ERROR: "When it fails", "Wenn er scheitert";
     ON_ERROR_STOP: "The run fails", "Der Lauf scheitert";

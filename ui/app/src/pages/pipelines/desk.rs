@@ -89,6 +89,8 @@ pub(super) struct Desk {
     pub(super) faults: Memo<Vec<Fault>>,
     /// What the appliance said about it.
     pub(super) told: RwSignal<Vec<v1::DocumentFault>>,
+    /// How the last test of a step failed.
+    pub(super) ran: RwSignal<Option<v1::RunFault>>,
     /// The last sentence for screen readers and the bar.
     pub(super) said: RwSignal<String>,
     /// The open dialog.
@@ -139,6 +141,7 @@ impl Desk {
             deployed: RwSignal::new(deployed),
             faults,
             told: RwSignal::new(Vec::new()),
+            ran: RwSignal::new(None),
             said: RwSignal::new(String::new()),
             over: RwSignal::new(Over::Nothing),
             place: RwSignal::new(None),
@@ -225,6 +228,7 @@ impl Desk {
         match asked {
             Asked::Changed => {
                 self.told.set(Vec::new());
+                self.ran.set(None);
                 self.version.update(|version| *version += 1);
             }
             Asked::Say(said) => {

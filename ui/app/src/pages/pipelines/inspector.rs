@@ -9,15 +9,18 @@
 //!   something else than this form.
 
 use super::desk::Desk;
+use super::hints::{Hints, Known};
 use super::script::Script;
 use super::values::{Control, control, read, shown};
 use crate::words::{Language, pipelines, t};
 use leptos::prelude::*;
+use millrace_contract::v1;
 use millrace_editor::Editor;
 use millrace_editor::history::Grain;
 use millrace_flow::document::{OnError, Step};
 use millrace_flow::expression::{Root, Simple, Split, simple, split};
-use millrace_flow::{Data, Edit, FieldSpec, Transaction};
+use millrace_flow::script::line_of;
+use millrace_flow::{Data, Edit, FieldForm, FieldSpec, Transaction};
 use serde_json::Value;
 
 /// The inspector.
@@ -211,13 +214,15 @@ fn FieldRow(
     });
     let faults = Signal::derive(move || step.with_value(|step| faults_of(desk, step, field.name)));
     let how = control(field.form, value.as_ref());
+    let hints = (field.form == FieldForm::Code && how == Control::Code)
+        .then(|| step.with_value(|step| offered(desk, step.clone())));
     let input = match how.clone() {
         Control::Words(words) => view! {
             <WordsInput id=id.clone() words typed put is_read_only/>
         }
         .into_any(),
         Control::Code => view! {
-            <Script label=field.name id=id.clone() value=typed on_change=put faults is_read_only/>
+            <Script label=field.name id=id.clone() value=typed on_change=put faults hints is_read_only/>
         }
         .into_any(),
         Control::Json | Control::Lines => {
@@ -303,10 +308,43 @@ fn faults_of(desk: Desk, step: &str, field: &str) -> Vec<(u32, String)> {
         let own = told.iter().filter(|fault| {
             fault.step.as_deref() == Some(step) && is_field(fault.field.as_deref())
         });
-        let rows = own.map(|fault| (fault.line.unwrap_or(0), fault.message.clone()));
+        let rows = own.map(|fault| (line_of(&fault.message).unwrap_or(0), fault.message.clone()));
         rows.collect::<Vec<_>>()
     }));
+    // What a script did in the last test is known by its line alone.
+    found.extend(desk.ran.with(|ran| {
+        let own =
+            ran.as_ref().filter(|fault| field == "code" && fault.step.as_deref() == Some(step));
+        own.and_then(|fault| Some((line_of(&fault.message)?, fault.message.clone())))
+    }));
     found
+}
+
+/// What is offered in a step's script.
+fn offered(desk: Desk, step: String) -> Signal<Hints> {
+    let variables = RwSignal::new(Vec::<String>::new());
+    leptos::task::spawn_local(async move {
+        let workspace = desk.at.with_value(|at| at.workspace.clone());
+        let asked: Result<v1::Page<v1::Variable>, _> =
+            desk.studio().api.get(&["workspaces", &workspace, "variables"], &[]).await;
+        // Without their names there is the rest.
+        if let Ok(page) = asked {
+            variables.try_set(page.items.into_iter().map(|variable| variable.name).collect());
+        }
+    });
+    Memo::new(move |_| {
+        desk.version.track();
+        let input = desk.input.with(|input| serde_json::from_str(input).ok());
+        desk.editor.with_untracked(|editor| {
+            desk.pinned.with(|pinned| {
+                variables.with(|variables| {
+                    let document = editor.document();
+                    Known { document, step: &step, input, pinned, variables }.hints()
+                })
+            })
+        })
+    })
+    .into()
 }
 
 /// What the expressions of a text give on the sample.

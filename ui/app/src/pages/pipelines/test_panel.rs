@@ -150,6 +150,9 @@ fn test(desk: Desk, step: String, wish: Wish, tag: String, tested: RwSignal<Test
         pinned: desk.pinned.get_untracked(),
     };
     tested.set(Tested::Working(step.clone()));
+    // Faults of a draft that was changed meanwhile would stand at the wrong lines.
+    let version = desk.version.get_untracked();
+    let is_same = move || desk.version.try_get_untracked() == Some(version);
     leptos::task::spawn_local(async move {
         let studio = desk.studio();
         let at = desk.at.get_value();
@@ -163,9 +166,19 @@ fn test(desk: Desk, step: String, wish: Wish, tag: String, tested: RwSignal<Test
                 {
                     desk.input.set(pretty(text));
                 }
+                if is_same() {
+                    desk.ran.set(report.fault.clone());
+                }
                 Tested::Gave(step, std::sync::Arc::new(report))
             }
-            Err(fault) => Tested::Refused(fault.text(studio.language)),
+            Err(fault) => {
+                if let Fault::Refused { detail, .. } = &fault
+                    && is_same()
+                {
+                    desk.told.set(detail.faults.clone());
+                }
+                Tested::Refused(fault.text(studio.language))
+            }
         };
         tested.try_set(outcome);
     });
