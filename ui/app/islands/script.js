@@ -126,7 +126,7 @@ const look = (state, message) => {
 
 const PATH = /(?:^|[^\w$.])(\$trigger|\$item|\$run|\$variable|\$step\.[A-Za-z_]\w*|\$step\[\s*["'`][^"'`\]]+["'`]\s*\]|mill|state|console)((?:\??\.[A-Za-z_$][\w$]*|\[\d+\])*)\??\.([\w$]*)$/;
 const NAMED = /\$(step|variable)(\.|\[\s*(["'`]))([\w-]*)$/;
-const WORD = /(?:^|[^\w$.])(\$?[\w$]*)$/;
+const WORD = /(?:^|[^\w$.])([A-Za-z_$][\w$]*|)$/;
 const IS_WORD = /^[A-Za-z_$][\w$]*$/;
 
 const kindOf = (value) => {

@@ -13,6 +13,8 @@ mod namespace;
 #[cfg(test)]
 mod scene;
 #[cfg(test)]
+mod script;
+#[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod sizing;
