@@ -187,7 +187,7 @@ const completer = (hints) => (context) => {
 export function mount(host, options, changed) {
   const { label, text, isReadOnly, isScript, syntax, atLine } = JSON.parse(options);
   const hadFocus = host.parentElement?.contains(document.activeElement) ?? false;
-  const root = host.shadowRoot ?? host.attachShadow({ mode: "open", delegatesFocus: true });
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const live = document.createElement("p");
   live.setAttribute("role", "status");
   Object.assign(live.style, { position: "absolute", width: "1px", height: "1px", margin: "0", overflow: "hidden", clipPath: "inset(50%)" });
@@ -238,6 +238,8 @@ export function mount(host, options, changed) {
     if (event.defaultPrevented) event.stopPropagation();
   });
   root.append(live);
+  // Who wants to lead a person to this field focuses the host.
+  host.focus = () => view.focus();
   lookLater();
   if (hadFocus) view.focus();
   return {
@@ -245,10 +247,15 @@ export function mount(host, options, changed) {
       if (view.state.doc.toString() === text) return;
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, userEvent: "set" });
     },
-    setFaults(json) { view.dispatch({ effects: tell.of(JSON.parse(json)) }); },
+    setFaults(json) {
+      // The script engine's messages begin with the line, at which they stand here.
+      const told = JSON.parse(json).map(({ line, text }) => ({ line, text: text.replace(/^line \d+(, column \d+)?: /, "") }));
+      view.dispatch({ effects: tell.of(told) });
+    },
     setHints(json) { hints = JSON.parse(json); },
     destroy() {
       clearTimeout(timer);
+      delete host.focus;
       view.destroy();
       root.replaceChildren();
     },
