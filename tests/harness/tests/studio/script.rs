@@ -80,63 +80,94 @@ fn designer(scene: &Scene) -> anyhow::Result<()> {
     browser.find("#field-in-id").map(drop)
 }
 
-#[test]
-fn faults_stand_at_their_line_and_names_are_offered() {
-    let Some(scene) = Scene::open(&[]).unwrap() else { return };
+/// The designer with the script of `work` in the editor, which has the focus; `None` where the bundle
+/// was made without npm and has no editor.
+fn script(scene: &Scene) -> anyhow::Result<Option<()>> {
     let browser = &scene.browser;
-    scene.claim().unwrap();
-    designer(&scene).unwrap();
-    let is_bundled = browser
-        .run_later(
-            "const done = arguments[arguments.length - 1];
-             millrace.load('script').then(() => done(true), () => done(false));",
-        )
-        .unwrap();
+    scene.claim()?;
+    designer(scene)?;
+    let is_bundled = browser.run_later(
+        "const done = arguments[arguments.length - 1];
+         millrace.load('script').then(() => done(true), () => done(false));",
+    )?;
     if is_bundled == json!(false) {
         println!("skipped: the bundle was made without npm and has no editor");
-        return;
+        return Ok(None);
     }
-    // By keyboard into the script of the second step; the editor takes the focus.
-    browser.press(&[TAB]).unwrap();
-    browser.find("#field-work-id").unwrap();
-    browser.press(&[ENTER]).unwrap();
-    let first = until(browser, "the editor", |read| read["focused"] == json!(true)).unwrap();
-    assert_eq!(lines(&first), ["return $item.value;"]);
+    browser.press(&[TAB])?;
+    browser.find("#field-work-id")?;
+    browser.press(&[ENTER])?;
+    let first = until(browser, "the editor", |read| read["focused"] == json!(true))?;
+    anyhow::ensure!(lines(&first) == ["return $item.value;"], "{first}");
+    Ok(Some(()))
+}
 
-    // A fault is marked at its line, and told; mended, the mark is gone.
+#[test]
+fn faults_stand_at_their_line_until_they_are_mended() {
+    let Some(scene) = Scene::open(&[]).unwrap() else { return };
+    let Some(()) = script(&scene).unwrap() else { return };
+    let browser = &scene.browser;
+    // When the text is no JavaScript, then the line is marked, and told.
     retype(browser, "const a = 1;\nconst b = (a;\nreturn b;").unwrap();
     let bad = until(browser, "a mark", |read| read["marks"] == json!(1)).unwrap();
     assert_eq!(bad["marked"], json!(2), "{bad}");
     assert!(bad["message"].as_str().unwrap().contains("not JavaScript"), "{bad}");
     assert!(bad["said"].as_str().unwrap().starts_with("line 2: "), "{bad}");
+    // Mended, the mark is gone.
     retype(browser, "const a = 1;\nconst b = (a);\nreturn b;").unwrap();
     until(browser, "no mark", |read| read["marks"] == json!(0) && read["said"] == json!(""))
         .unwrap();
+    // Tab leaves it. Its styles are constructed, and the page's policy had nothing to refuse.
+    browser.press(&[TAB]).unwrap();
+    until(browser, "another field", |read| read["focused"] == json!(false)).unwrap();
+    let styles = browser
+        .run(
+            "const root = document.querySelector('.script-editor').shadowRoot;
+             return [root.adoptedStyleSheets.length > 0, root.querySelectorAll('style').length,
+               window.violations];",
+        )
+        .unwrap();
+    assert_eq!(styles, json!([true, 0, []]));
+    scene.expect_quiet_console().unwrap();
+}
 
-    // What a test run throws stands at its line too, and is gone when it was changed.
+#[test]
+fn what_a_test_run_throws_stands_at_its_line() {
+    let Some(scene) = Scene::open(&[]).unwrap() else { return };
+    let Some(()) = script(&scene).unwrap() else { return };
+    let browser = &scene.browser;
     retype(browser, "const a = 1;\nreturn nothing.at + a;").unwrap();
     until(browser, "the text", |read| lines(read).len() == 2).unwrap();
-    browser.fill(".test-input", "{\"value\": 5, \"quality\": \"good\"}").unwrap();
+    browser.fill(".test-input", "{\"value\": 5}").unwrap();
     browser.click(".test .form-actions button").unwrap();
     let thrown = until(browser, "what was thrown", |read| read["marks"] == json!(1)).unwrap();
     assert_eq!(thrown["marked"], json!(2), "{thrown}");
     assert!(thrown["message"].as_str().unwrap().contains("not defined"), "{thrown}");
-    look(browser, "script").unwrap();
+    browser.picture("script-light").unwrap();
+    // The next change forgets it.
     browser.run("document.querySelector('.script-editor').focus()").unwrap();
-    until(browser, "the focus", |read| read["focused"] == json!(true)).unwrap();
+    retype(browser, "return 1;").unwrap();
+    until(browser, "no mark", |read| read["marks"] == json!(0)).unwrap();
+    scene.expect_quiet_console().unwrap();
+}
 
-    // Names by keyboard: what the sample holds, then the library with its arguments.
+#[test]
+fn names_are_offered_and_taken_by_keyboard() {
+    let Some(scene) = Scene::open(&[]).unwrap() else { return };
+    let Some(()) = script(&scene).unwrap() else { return };
+    let browser = &scene.browser;
+    browser.fill(".test-input", "{\"value\": 5, \"quality\": \"good\"}").unwrap();
+    browser.run("document.querySelector('.script-editor').focus()").unwrap();
+    // What the sample holds.
     retype(browser, "return $item.").unwrap();
-    let offered = until(browser, "the fields", |read| {
-        read["offered"].as_array().is_some_and(|offered| offered.len() == 2)
-    });
-    assert_eq!(offered.unwrap()["offered"], json!(["quality\"good\"", "value5"]));
-    assert_eq!(browser.run(READ).unwrap()["marks"], json!(0), "a change forgets what was thrown");
+    let fields = json!(["quality\"good\"", "value5"]);
+    until(browser, "the fields", |read| read["offered"] == fields).unwrap();
     type_text(browser, "va").unwrap();
     until(browser, "one field", |read| read["offered"] == json!(["value5"])).unwrap();
     rest(browser).unwrap();
     browser.press(&[ENTER]).unwrap();
     until(browser, "the field", |read| lines(read) == ["return $item.value"]).unwrap();
+    // The library, with its arguments.
     type_text(browser, " + mill.cla").unwrap();
     until(browser, "the library", |read| read["offered"] == json!(["clamp(x, low, high)"]))
         .unwrap();
@@ -150,23 +181,13 @@ fn faults_stand_at_their_line_and_names_are_offered() {
     browser.press(&[ENTER]).unwrap();
     let text = "return $item.value + mill.clamp($step[\"in\"]";
     until(browser, "the step", |read| lines(read) == [text]).unwrap();
-
     // Undo is the editor's while it has the focus: the steps are all there.
     browser.press(&[CONTROL, "z"]).unwrap();
     until(browser, "undone", |read| lines(read).concat().len() < text.len()).unwrap();
     let steps = browser.run("return document.querySelectorAll('.canvas .step').length").unwrap();
     assert_eq!(steps, json!(2));
-    // Tab leaves it. Its styles are constructed, and the page's policy had nothing to refuse.
     browser.press(&[TAB]).unwrap();
-    until(browser, "another field", |read| read["focused"] == json!(false)).unwrap();
-    let styles = browser
-        .run(
-            "const root = document.querySelector('.script-editor').shadowRoot;
-             return [root.adoptedStyleSheets.length > 0, root.querySelectorAll('style').length,
-               window.violations];",
-        )
-        .unwrap();
-    assert_eq!(styles, json!([true, 0, []]));
+    look(browser, "script").unwrap();
     scene.expect_quiet_console().unwrap();
 }
 

@@ -167,7 +167,9 @@ fn test(desk: Desk, step: String, wish: Wish, tag: String, tested: RwSignal<Test
                     desk.input.set(pretty(text));
                 }
                 if is_same() {
-                    desk.ran.set(report.fault.clone());
+                    let fault = report.fault.clone();
+                    let step = Some(step.clone());
+                    desk.ran.set(fault.map(|of| v1::RunFault { step: of.step.or(step), ..of }));
                 }
                 Tested::Gave(step, std::sync::Arc::new(report))
             }
