@@ -209,6 +209,17 @@ export function mount(host, options, changed) {
     }
     if (update.docChanged || update.startState.field(faults) !== update.state.field(faults)) say(update.state);
   });
+  // A browser that replaces several lines by itself writes styles at their elements, which the page's
+  // policy refuses: the editor does it instead.
+  const replaced = EditorView.domEventHandlers({
+    beforeinput(event, view) {
+      const isOurs = event.inputType === "insertText" && event.data && !event.isComposing && !view.composing;
+      if (!isOurs || view.state.readOnly || view.state.selection.main.empty) return false;
+      event.preventDefault();
+      view.dispatch(view.state.update(view.state.replaceSelection(event.data), { userEvent: "input.type", scrollIntoView: true }));
+      return true;
+    },
+  });
   const script = [
     javascriptLanguage,
     autocompletion({ override: [completer(() => hints), localCompletionSource], icons: false }),
@@ -221,12 +232,13 @@ export function mount(host, options, changed) {
     state: EditorState.create({
       doc: text,
       extensions: [
-        faults, atLines, marks, lineNumbers(), history(), indentUnit.of("  "), looks, heard,
+        faults, atLines, marks, lineNumbers(), history(), replaced, indentUnit.of("  "), looks, heard,
         isScript ? script : [],
         keymap.of([...(isScript ? completionKeymap : []), ...historyKeymap, ...defaultKeymap]),
         EditorState.readOnly.of(isReadOnly),
         EditorView.contentAttributes.compute([faults], (state) => ({
           "aria-label": label,
+          tabindex: "0",
           "aria-readonly": String(isReadOnly),
           "aria-invalid": String(shown(state).length > 0),
         })),
