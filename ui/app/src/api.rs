@@ -163,6 +163,6 @@ impl Api {
     }
 }
 
-fn parse<T: DeserializeOwned>(answer: &Answer) -> Result<T> {
+pub(crate) fn parse<T: DeserializeOwned>(answer: &Answer) -> Result<T> {
     serde_json::from_slice(&answer.body).map_err(|_| Fault::Foreign { status: answer.status })
 }

@@ -17,6 +17,9 @@ pub fn FileText(
     /// What is chosen.
     #[prop(into)]
     label: Signal<String>,
+    /// Kinds of files that the browser offers; JSON when not given.
+    #[prop(default = ".json,application/json")]
+    accept: &'static str,
     /// Called with the file's text.
     #[prop(into)]
     on_text: Callback<String>,
@@ -41,7 +44,7 @@ pub fn FileText(
     view! {
         <div class="field">
             <label class="field-label" for=id.clone()>{label}</label>
-            <input id=id type="file" accept=".json,application/json" on:change=choose/>
+            <input id=id type="file" accept=accept on:change=choose/>
         </div>
     }
 }

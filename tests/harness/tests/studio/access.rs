@@ -185,7 +185,7 @@ fn a_clients_secret_is_shown_once_renewed_and_ended() {
         .until_text(".permissions", |text| text.contains("press-4 and everything below it"))
         .unwrap();
     look(browser, "access-clients").unwrap();
-    browser.click(&format!("{TOOLS}:nth-of-type(2)")).unwrap();
+    browser.click(&format!("{TOOLS}:nth-of-type(3)")).unwrap();
     browser.until_text("dialog[open]", |text| text.contains("cut off at once")).unwrap();
     browser.picture("access-renew").unwrap();
     browser.click("dialog[open] .button-danger").unwrap();
@@ -199,7 +199,7 @@ fn a_clients_secret_is_shown_once_renewed_and_ended() {
     assert_eq!(device.publish(&topic, "42.8").unwrap().reason, 0);
 
     // Its end.
-    browser.click(&format!("{TOOLS}:nth-of-type(3)")).unwrap();
+    browser.click(&format!("{TOOLS}:nth-of-type(4)")).unwrap();
     browser.until_text("dialog[open]", |text| text.contains("never comes back")).unwrap();
     browser.click("dialog[open] .button-danger").unwrap();
     until_closed(browser).unwrap();
@@ -278,4 +278,46 @@ fn long_lists_come_in_pages_and_names_are_only_text() {
     browser.until_text(end, |text| text.contains("254 loaded")).unwrap();
     assert_eq!(browser.run("return typeof window.bad").unwrap(), "undefined");
     scene.expect_quiet_console().unwrap();
+}
+
+#[test]
+fn the_own_password_is_changed_and_a_clients_permissions_too() {
+    let Some(scene) = Scene::open(&[]).unwrap() else { return };
+    let browser = &scene.browser;
+    scene.claim().unwrap();
+    open(&scene, "people").unwrap();
+    browser.until_text("tr[data-person=anna]", |row| row.contains("(you)")).unwrap();
+    browser.click(&format!("{TOOLS}:nth-of-type(2)")).unwrap();
+    let field = |number: u32| format!(".own-password > .field:nth-of-type({number}) input");
+    browser.fill(&field(1), "wrong horse battery").unwrap();
+    browser.fill(&field(2), NEW_PASSWORD).unwrap();
+    browser.fill(&field(3), NEW_PASSWORD).unwrap();
+    browser.click(SUBMIT).unwrap();
+    browser.until_text("dialog[open] .field-fault:not(:empty)", |why| why.contains("old")).unwrap();
+    assert_eq!(axe(browser).unwrap(), Vec::<String>::new());
+    browser.picture("access-own-password").unwrap();
+    browser.fill(&field(1), PASSWORD).unwrap();
+    browser.click(SUBMIT).unwrap();
+    until_closed(browser).unwrap();
+
+    // Still signed in here; the client keeps its secret.
+    let client = scene.appliance.client("press-4", &["--publish", "press-4/#"]).unwrap();
+    open(&scene, "clients").unwrap();
+    browser.until_text(".table-body", |text| text.contains("press-4/#")).unwrap();
+    browser.click(".table-row").unwrap();
+    browser.find(&format!("{TOOLS}:nth-of-type(2)[aria-disabled=false]")).unwrap();
+    browser.click(&format!("{TOOLS}:nth-of-type(2)")).unwrap();
+    browser.until_text("dialog[open]", |text| text.contains("keeps its id and secret")).unwrap();
+    browser.fill("dialog[open] textarea", "oven/#").unwrap();
+    assert_eq!(axe(browser).unwrap(), Vec::<String>::new());
+    browser.picture("access-rights").unwrap();
+    browser.click(SUBMIT).unwrap();
+    until_closed(browser).unwrap();
+    browser.until_text(".permissions", |text| text.contains("oven")).unwrap();
+    let mut device = Device::connect(scene.appliance.mqtt().unwrap(), &client, "d").unwrap();
+    let topic = format!("mr/v1/main/_ingress/{}/oven/t", client.id);
+    assert_eq!(device.publish(&topic, "1").unwrap().reason, 0);
+
+    browser.click(".title-bar > .button:last-child").unwrap();
+    sign_in_as(browser, "anna", NEW_PASSWORD).unwrap();
 }

@@ -1,6 +1,6 @@
 //! The namespace: a tree of many topics, live values, what is set of one, and hostile names.
 
-use crate::scene::{Scene, look};
+use crate::scene::{Scene, axe, keep_files, look, saved};
 use millrace_harness::appliance::Credentials;
 use millrace_harness::{Browser, Device, wait};
 
@@ -162,4 +162,106 @@ fn a_branch_of_many_topics_is_loaded_as_one_scrolls() {
     })
     .unwrap();
     scene.expect_quiet_console().unwrap();
+}
+
+fn make(scene: &Scene, path: &str, schema: &str) -> anyhow::Result<()> {
+    let schema: serde_json::Value = serde_json::from_str(schema)?;
+    let tag = serde_json::json!({"path": path, "kind": "float", "schema": schema});
+    let made = scene.appliance.send_json("POST", "/api/v1/workspaces/main/tags", None, &tag)?;
+    anyhow::ensure!(made.0 == 201, "{}", made.1);
+    Ok(())
+}
+
+#[test]
+fn a_topic_tells_its_last_refusals_and_takes_a_test_value() {
+    let Some(scene) = Scene::open(&[]).unwrap() else { return };
+    let browser = &scene.browser;
+    scene.claim().unwrap();
+    make(&scene, "oven", r#"{"kinds": ["float"], "max": 10, "strict": true}"#).unwrap();
+    let (client, mut device) = client(&scene).unwrap();
+    let evil = r#""<img src=x onerror=document.title='evil'>""#;
+    publish(&client, &mut device, "oven", evil).unwrap();
+    browser.go(&scene.address("/namespace").unwrap()).unwrap();
+    click_row(browser, "oven", ".tree-text").unwrap();
+    browser
+        .until_text(DETAILS, |text| {
+            text.contains("Last refusals")
+                && text.contains("Of the wrong kind")
+                && text.contains("<img src=x onerror")
+                && text.contains(&client.id)
+        })
+        .unwrap();
+    look(browser, "namespace-refusals").unwrap();
+    browser.find(".topic .form-actions button[aria-disabled=false]:nth-of-type(3)").unwrap();
+    browser.click(".topic .form-actions button:nth-of-type(3)").unwrap();
+    browser.fill("dialog[open] textarea", "42.5").unwrap();
+    browser.click("dialog[open] .button-primary").unwrap();
+    browser
+        .until_text("dialog[open] .topic-verdict", |text| {
+            text.contains("Outside of the range") && text.contains("42.5")
+        })
+        .unwrap();
+    browser.picture("namespace-test-value").unwrap();
+    assert_eq!(axe(browser).unwrap(), Vec::<String>::new());
+    browser.fill("dialog[open] textarea", "7.5").unwrap();
+    browser.click("dialog[open] .button-primary").unwrap();
+    browser.until_text("dialog[open] .topic-verdict", |text| text.contains("Stored.")).unwrap();
+    browser.click("dialog[open] .dialog-head button").unwrap();
+    browser.until_text(".topic-refusals", |text| text.contains("42.5")).unwrap();
+    browser.until_text(DETAILS, |text| text.contains("7.5")).unwrap();
+    assert_eq!(browser.run("return document.title").unwrap(), "Namespace · Millrace");
+}
+
+/// Gives the dialog's file field a file.
+fn give(browser: &Browser, text: &str) -> anyhow::Result<()> {
+    browser.find("dialog[open] input[type=file]")?;
+    let script = format!(
+        "const input = document.querySelector('dialog[open] input[type=file]');
+         const files = new DataTransfer();
+         files.items.add(new File([{text:?}], 'topics.csv', {{ type: 'text/csv' }}));
+         input.files = files.files;
+         input.dispatchEvent(new Event('change', {{ bubbles: true }}))"
+    );
+    browser.run(&script).map(drop)
+}
+
+#[test]
+fn topics_are_changed_by_a_file_that_was_looked_at() {
+    let Some(scene) = Scene::open(&[]).unwrap() else { return };
+    let browser = &scene.browser;
+    scene.claim().unwrap();
+    make(&scene, "hall/a", "{}").unwrap();
+    make(&scene, "hall/b", "{}").unwrap();
+    browser.go(&scene.address("/namespace").unwrap()).unwrap();
+    browser.until_text(TREE, |text| text.contains("hall")).unwrap();
+    keep_files(browser).unwrap();
+    browser.click(".namespace-tools .button:nth-of-type(2)").unwrap();
+    browser.fill(".topic-bulk .field input", "hall/").unwrap();
+    browser.click(".topic-bulk .form-actions button").unwrap();
+    let (_, file) = saved(browser).unwrap();
+    assert!(file.starts_with("path,description,unit") && file.contains("hall/b,"), "{file}");
+
+    give(browser, "path,unit\nhall/a,bar\nhall/z,bar\n").unwrap();
+    browser
+        .until_text("dialog[open]", |text| {
+            text.contains("Line 3") && text.contains("There is no such topic")
+        })
+        .unwrap();
+    browser.find("dialog[open] .button-primary[aria-disabled=true]").unwrap();
+    browser.picture("namespace-bulk-fault").unwrap();
+    give(browser, &file.replace("hall/a,,", "hall/a,<b>Oven</b>,bar")).unwrap();
+    browser
+        .until_text("dialog[open]", |text| {
+            text.contains("Topics that change: 1") && text.contains("<b>Oven</b>")
+        })
+        .unwrap();
+    browser.picture("namespace-bulk").unwrap();
+    assert_eq!(axe(browser).unwrap(), Vec::<String>::new());
+    browser.find("dialog[open] .button-primary[aria-disabled=false]").unwrap();
+    browser.click("dialog[open] .button-primary").unwrap();
+    let changed = wait::until("the change", || {
+        let tag = scene.appliance.get("/api/v1/workspaces/main/tag?path=hall/a").ok()?;
+        (tag["unit"] == "bar").then_some(tag)
+    });
+    assert_eq!(changed.unwrap()["description"], "<b>Oven</b>");
 }

@@ -91,3 +91,40 @@ fn several_topics_are_drawn_live_and_from_history() {
     browser.until_text(LEGEND, |text| !text.contains("oven/on")).unwrap();
     scene.expect_quiet_console().unwrap();
 }
+
+#[test]
+fn a_view_is_kept_on_the_appliance_and_shown_again() {
+    let Some(scene) = Scene::open(&[]).unwrap() else { return };
+    let browser = &scene.browser;
+    scene.claim().unwrap();
+    for path in ["hall/a", "hall/b"] {
+        let tag = serde_json::json!({"path": path, "kind": "float"});
+        let address = "/api/v1/workspaces/main/tags";
+        let made = scene.appliance.send_json("POST", address, None, &tag).unwrap();
+        assert_eq!(made.0, 201, "{}", made.1);
+    }
+    browser.go(&scene.address("/trends?topic=hall%2Fa").unwrap()).unwrap();
+    browser.until_text(LEGEND, |text| text.contains("hall/a")).unwrap();
+    browser.click(".trends-views button").unwrap();
+    browser.fill("dialog[open] input", "Ofen <b>").unwrap();
+    browser.click("dialog[open] .button-primary").unwrap();
+    let view = ".trends-views option:nth-of-type(2)";
+    browser.until_text(view, |text| text == "Ofen <b>").unwrap();
+    look(browser, "trends-view").unwrap();
+
+    // Another topic is on view; the kept one comes back by its name.
+    browser.go(&scene.address("/trends?topic=hall%2Fb").unwrap()).unwrap();
+    browser.until_text(LEGEND, |text| text.contains("hall/b")).unwrap();
+    browser.until_text(view, |text| text == "Ofen <b>").unwrap();
+    let choose = "const one = document.querySelector('.trends-views select');
+        one.value = 'Ofen <b>'; one.dispatchEvent(new Event('change', { bubbles: true }))";
+    browser.run(choose).unwrap();
+    browser.until_text(LEGEND, |text| text.contains("hall/a") && !text.contains("hall/b")).unwrap();
+    browser.find(".trends-views button[aria-disabled=false]:nth-of-type(2)").unwrap();
+    browser.click(".trends-views button:nth-of-type(2)").unwrap();
+    wait::until("the view to go", || {
+        let left = browser.run("return document.querySelectorAll('.trends-views option').length");
+        left.ok().filter(|left| *left == 1)
+    })
+    .unwrap();
+}

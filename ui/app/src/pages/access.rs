@@ -12,6 +12,7 @@ mod clients;
 mod issued;
 mod new_clients;
 mod new_person;
+mod own_password;
 mod pager;
 mod passwords;
 mod people;

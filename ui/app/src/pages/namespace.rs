@@ -9,11 +9,14 @@
 //! - What this version cannot do is said in a sentence; no button stands for it.
 
 mod branches;
+mod bulk;
 mod create;
 mod details;
 mod edit;
 mod found;
 mod reading;
+mod refusals;
+mod test_value;
 mod tree;
 mod values;
 mod who;
@@ -22,6 +25,7 @@ use crate::context::Studio;
 use crate::pages::Page;
 use crate::words::{namespace, overview, t};
 use branches::Branches;
+use bulk::Bulk;
 use create::Create;
 use details::Details;
 use found::Found;
@@ -59,6 +63,7 @@ pub fn Namespace() -> impl IntoView {
     };
     provide_context(place);
     let (search, making) = (RwSignal::new(String::new()), RwSignal::new(false));
+    let bulk = RwSignal::new(false);
     let may = studio.sessions.may(v1::Role::Engineer);
     let language = studio.language;
     let off = Signal::derive(move || (!may).then(|| language.say(overview::NEEDS_ENGINEER)));
@@ -68,6 +73,7 @@ pub fn Namespace() -> impl IntoView {
             <div class="namespace-tools">
                 <Field label=t(namespace::SEARCH) value=search/>
                 <Button on_press=move |()| making.set(true) off_because=off>{t(namespace::NEW)}</Button>
+                <Button on_press=move |()| bulk.set(true) off_because=off>{t(namespace::BULK)}</Button>
             </div>
             <div class="namespace">
                 <div class="namespace-list">
@@ -90,6 +96,7 @@ pub fn Namespace() -> impl IntoView {
                 </div>
             </div>
             <Create open=making/>
+            <Bulk open=bulk on_changed=move |()| place.changed.update(|count| *count += 1)/>
         </Page>
     }
 }

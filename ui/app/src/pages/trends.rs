@@ -13,6 +13,7 @@ mod legend;
 mod load;
 mod pick;
 mod series;
+mod views;
 
 use crate::context::Studio;
 use crate::pages::Page;
@@ -27,6 +28,7 @@ use millrace_kit::{
 use millrace_model::Timestamp;
 use millrace_model::time::NANOS_PER_MILLI;
 use pick::Pick;
+use views::Views;
 
 /// The workspace that is shown; this version has one.
 const WORKSPACE: &str = "main";
@@ -56,6 +58,7 @@ pub fn Trends() -> impl IntoView {
             <div class="trends-tools">
                 <Pick/>
                 <Tools/>
+                <Views/>
             </div>
             <Show when=move || fault.with(|fault| !fault.is_empty())>
                 <Notice priority=Priority::Three title=t(trends::NOT_LOADED) text=fault/>

@@ -103,7 +103,21 @@ super::messages! {
     DAYS_14: "14 days", "14 Tage";
     DAYS_32: "32 days", "32 Tage";
     FOREVER: "without an end, within the disk's budget", "ohne Ende, im Rahmen des Plattenbudgets";
-    FIXED: "Permissions stay as they were given. To give others, add a new client and revoke this one.", "Rechte bleiben, wie sie gegeben wurden. Für andere füge einen neuen Client hinzu und sperre diesen.";
+    RIGHTS: "Change permissions", "Rechte ändern";
+    RIGHTS_OF: "Permissions of {name}", "Rechte von {name}";
+    RIGHTS_TEXT: "{name} keeps its id and secret. Its connections are cut; when it comes back it may do what stands here.", "{name} behält Kennung und Geheimnis. Seine Verbindungen werden getrennt; wenn er wiederkommt, darf er, was hier steht.";
+    RIGHTS_DO: "Change the permissions", "Rechte ändern";
+    RIGHTS_CHANGED: "{name} has other permissions now.", "{name} hat jetzt andere Rechte.";
+    OWN_PASSWORD: "Change my password", "Mein Passwort ändern";
+    OLD_PASSWORD: "Old password", "Altes Passwort";
+    OLD_MISSING: "The old password is needed.", "Das alte Passwort wird gebraucht.";
+    OWN_PASSWORD_TEXT: "You stay signed in here; everywhere else you are signed out.", "Hier bleibst du angemeldet; überall sonst wirst du abgemeldet.";
+    OWN_PASSWORD_DONE: "Your password is changed; your other sessions have ended.", "Dein Passwort ist geändert; deine anderen Sitzungen sind beendet.";
+    DID_CLIENT_RIGHTS: "changed a client's permissions", "hat die Rechte eines Clients geändert";
+    DID_TAG_IMPORT: "changed topics by a file", "hat Topics per Datei geändert";
+    DID_VALUE_PUBLISH: "published a value", "hat einen Wert veröffentlicht";
+    DID_VIEW_KEEP: "saved a view of trends", "hat eine Verlaufsansicht gespeichert";
+    DID_VIEW_REMOVE: "forgot a view of trends", "hat eine Verlaufsansicht vergessen";
 
     CLIENT_NAME_HELP: "What people call it; the id is made from it.", "Wie man ihn nennt; die Kennung wird daraus gemacht.";
     COUNT: "How many", "Wie viele";

@@ -36,4 +36,12 @@ super::messages! {
     MOST: "Maximum", "Maximum";
     COUNT: "Samples", "Werte";
     REMOVE: "Remove", "Entfernen";
+    VIEWS: "Saved views", "Gespeicherte Ansichten";
+    NO_VIEW: "Saved views …", "Gespeicherte Ansichten …";
+    KEEP_VIEW: "Save the view", "Ansicht speichern";
+    KEEP_TEXT: "The topics and the length of the window are kept on the appliance, for you alone. A view of the same name is replaced.", "Die Topics und die Länge des Fensters bleiben auf dem Gerät, nur für dich. Eine Ansicht gleichen Namens wird ersetzt.";
+    KEPT: "{name} is saved.", "{name} ist gespeichert.";
+    FORGET_VIEW: "Forget the view", "Ansicht vergessen";
+    CHOOSE_VIEW: "Choose a view first.", "Wähle zuerst eine Ansicht.";
+    NOTHING_TO_KEEP: "Put a topic into the chart first.", "Nimm zuerst ein Topic ins Diagramm.";
 }

@@ -5,7 +5,7 @@
 
 use super::audit::{PagerEnd, PagerState};
 use super::issued::{Issued, IssuedDialog};
-use super::new_clients::NewClientsDialog;
+use super::new_clients::{NewClientsDialog, RightsDialog};
 use super::new_person::Refused;
 use super::pager::Pager;
 use super::permissions::sentences;
@@ -28,6 +28,7 @@ struct Desk {
     picked: RwSignal<Option<v1::Client>>,
     issued: Issued,
     adding: RwSignal<bool>,
+    changing: RwSignal<bool>,
     renewing: RwSignal<bool>,
     revoking: RwSignal<bool>,
 }
@@ -55,6 +56,7 @@ pub(super) fn Clients() -> impl IntoView {
         picked: RwSignal::new(None),
         issued: Issued::new(&studio, Callback::new(move |()| pager.again())),
         adding: closed(),
+        changing: closed(),
         renewing: closed(),
         revoking: closed(),
     };
@@ -78,6 +80,7 @@ pub(super) fn Clients() -> impl IntoView {
             </div>
             <NewClientsDialog open=desk.adding issued=desk.issued/>
             <IssuedDialog issued=desk.issued/>
+            <RightsDialog picked=desk.picked open=desk.changing on_changed=move |()| pager.again()/>
             <RenewDialog desk/>
             <RevokeDialog desk/>
         </div>
@@ -100,6 +103,7 @@ fn Tools(desk: Desk) -> impl IntoView {
     view! {
         <div class="form-actions">
             <Button weight=Weight::Primary on_press=move |()| desk.adding.set(true) off_because=needs_engineer>{t(access::ADD_CLIENT)}</Button>
+            <Button on_press=move |()| desk.changing.set(true) off_because=off>{t(access::RIGHTS)}</Button>
             <Button on_press=move |()| desk.renewing.set(true) off_because=off>{t(access::RENEW)}</Button>
             <Button weight=Weight::Danger on_press=move |()| desk.revoking.set(true) off_because=off>{t(access::REVOKE)}</Button>
         </div>
@@ -187,7 +191,6 @@ fn Permissions(desk: Desk) -> impl IntoView {
                 view! {
                     {revoked}
                     <ul class="permissions">{all}</ul>
-                    <p class="muted">{t(access::FIXED)}</p>
                 }
                 .into_any()
             }

@@ -4,7 +4,10 @@
 //! - What is wrong stands at its field, whoever found it: the page or the appliance.
 //! - A client that may do nothing is not asked for.
 
+mod rights;
 mod wish;
+
+pub(super) use rights::RightsDialog;
 
 use super::issued::Issued;
 use super::new_person::Refused;
@@ -63,6 +66,19 @@ impl Fields {
             faults: [(); 6].map(|()| RwSignal::new(None)),
             working: RwSignal::new(false),
         }
+    }
+
+    /// What a client may do now.
+    fn of(client: &v1::Client) -> Self {
+        let class = CLASSES.iter().find(|(_, class)| Some(*class) == client.retention);
+        let fields = Self::new();
+        fields.name.set(client.name.clone());
+        fields.publish.set(client.publish.join("\n"));
+        fields.subscribe.set(client.subscribe.join("\n"));
+        fields.may_create.set(client.may_create);
+        fields.retention.set(class.map(|(key, _)| (*key).to_owned()).unwrap_or_default());
+        fields.rate.set(client.rate_per_s.map(|rate| rate.to_string()).unwrap_or_default());
+        fields
     }
 
     fn fault(self, place: Place) -> RwSignal<Option<String>> {
@@ -131,6 +147,27 @@ fn Form(open: RwSignal<bool>, issued: Issued) -> impl IntoView {
             }
         });
     };
+    let fault = move |place| fields.fault(place);
+    view! {
+        <form class="form new-clients" on:submit=submit>
+            <div class="access-pair">
+                <Field label=t(access::NAME) value=fields.name help=some(access::CLIENT_NAME_HELP) fault=fault(Place::Name) autofocus=true/>
+                <Field label=t(access::COUNT) value=fields.count kind=FieldKind::Number help=some(access::COUNT_HELP) fault=fault(Place::Count)/>
+            </div>
+            <Permitted fields/>
+            <Refused fault=fault(Place::Whole).into()/>
+            <div class="form-actions">
+                <Button on_press=|()| {} submit=true weight=Weight::Primary>{t(access::CREATE_CLIENTS)}</Button>
+                <Show when=move || fields.working.get()><Progress label=t(access::WORKING)/></Show>
+            </div>
+        </form>
+    }
+}
+
+/// The fields about what a client may do.
+#[component]
+fn Permitted(fields: Fields) -> impl IntoView {
+    let language = Studio::here().language;
     let classes = Signal::derive(move || {
         let class = |(key, class): (&str, v1::Retention)| {
             Choice::new(key, language.say(retention_name(class)))
@@ -140,26 +177,15 @@ fn Form(open: RwSignal<bool>, issued: Issued) -> impl IntoView {
     });
     let fault = move |place| fields.fault(place);
     view! {
-        <form class="form new-clients" on:submit=submit>
-            <div class="access-pair">
-                <Field label=t(access::NAME) value=fields.name help=some(access::CLIENT_NAME_HELP) fault=fault(Place::Name) autofocus=true/>
-                <Field label=t(access::COUNT) value=fields.count kind=FieldKind::Number help=some(access::COUNT_HELP) fault=fault(Place::Count)/>
-            </div>
-            <div class="access-pair">
-                <Field label=t(access::PUBLISH) value=fields.publish kind=FieldKind::Long fault=fault(Place::Publish)/>
-                <Field label=t(access::SUBSCRIBE) value=fields.subscribe kind=FieldKind::Long fault=fault(Place::Subscribe)/>
-            </div>
-            <p class="field-help">{t(access::FILTERS_HELP)}</p>
-            <Toggle label=t(access::CREATES) value=fields.may_create/>
-            <div class="access-pair">
-                <Select label=t(access::RETENTION) value=fields.retention choices=classes/>
-                <Field label=t(access::RATE) value=fields.rate kind=FieldKind::Number help=some(access::RATE_HELP) fault=fault(Place::Rate) unit="/s"/>
-            </div>
-            <Refused fault=fault(Place::Whole).into()/>
-            <div class="form-actions">
-                <Button on_press=|()| {} submit=true weight=Weight::Primary>{t(access::CREATE_CLIENTS)}</Button>
-                <Show when=move || fields.working.get()><Progress label=t(access::WORKING)/></Show>
-            </div>
-        </form>
+        <div class="access-pair">
+            <Field label=t(access::PUBLISH) value=fields.publish kind=FieldKind::Long fault=fault(Place::Publish)/>
+            <Field label=t(access::SUBSCRIBE) value=fields.subscribe kind=FieldKind::Long fault=fault(Place::Subscribe)/>
+        </div>
+        <p class="field-help">{t(access::FILTERS_HELP)}</p>
+        <Toggle label=t(access::CREATES) value=fields.may_create/>
+        <div class="access-pair">
+            <Select label=t(access::RETENTION) value=fields.retention choices=classes/>
+            <Field label=t(access::RATE) value=fields.rate kind=FieldKind::Number help=some(access::RATE_HELP) fault=fault(Place::Rate) unit="/s"/>
+        </div>
     }
 }

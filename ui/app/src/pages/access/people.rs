@@ -4,6 +4,7 @@
 //! - The last admin can be neither removed nor made smaller; the page says so before it is tried.
 
 use super::new_person::NewPersonDialog;
+use super::own_password::OwnPasswordDialog;
 use super::person_changes::{AccountDialog, PasswordDialog, RoleDialog};
 use super::{below, moment, role_name};
 use crate::context::Studio;
@@ -11,7 +12,7 @@ use crate::poll::{Polled, poll};
 use crate::words::{Message, access, faults, t};
 use leptos::prelude::*;
 use millrace_contract::v1;
-use millrace_kit::{Badge, Button, Notice, Panel, Priority, Progress, Weight};
+use millrace_kit::{Button, Notice, Panel, Priority, Progress, Weight};
 use std::time::Duration;
 
 /// How often people are asked for.
@@ -60,6 +61,7 @@ pub(super) fn People() -> impl IntoView {
         password: closed(),
         account: closed(),
     };
+    let own = closed();
     let language = studio.language;
     let fault = move || list.fault.get().map(|fault| fault.text(language)).unwrap_or_default();
     let waiting = move || list.value.with(Option::is_none) && list.fault.with(Option::is_none);
@@ -79,6 +81,7 @@ pub(super) fn People() -> impl IntoView {
                 <Button weight=Weight::Primary on_press=move |()| desk.adding.set(true) off_because=below(v1::Role::Admin)>
                     {t(access::ADD_PERSON)}
                 </Button>
+                <Button on_press=move |()| own.set(true)>{t(access::OWN_PASSWORD)}</Button>
             </div>
             <Show when=move || list.has_news()>
                 <Notice priority=Priority::Two title=t(faults::TITLE) text=Signal::derive(fault)/>
@@ -98,6 +101,7 @@ pub(super) fn People() -> impl IntoView {
                 </div>
             </Panel>
             <NewPersonDialog desk/>
+            <OwnPasswordDialog open=own/>
             <RoleDialog desk/>
             <PasswordDialog desk/>
             <AccountDialog desk/>
@@ -118,7 +122,7 @@ fn Row(person: v1::Person, desk: Desk) -> impl IntoView {
         None => view! { {t(access::IN_USE)} }.into_any(),
         Some(at) => {
             let text = language.say_with(access::REMOVED, &[("time", &moment(&studio, at))]);
-            view! { <Badge priority=Priority::Four label=text.clone()/>" "{text} }.into_any()
+            view! { <span class="access-removed">{text}</span> }.into_any()
         }
     };
     let needs_admin = below(v1::Role::Admin);

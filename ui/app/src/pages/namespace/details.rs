@@ -4,6 +4,8 @@
 //! - What is shown of a topic is asked for when it is chosen, and again when it was changed here.
 
 use super::edit::Edit;
+use super::refusals::{Refusals, refusals};
+use super::test_value::TestValue;
 use super::values::TopicValue;
 use super::who::Who;
 use super::{Place, WORKSPACE};
@@ -44,7 +46,8 @@ pub(super) fn Details(
     let unit = Signal::derive(move || {
         tag.value.with(|tag| tag.as_ref().map(|tag| tag.unit.clone()).unwrap_or_default())
     });
-    let editing = RwSignal::new(false);
+    let (editing, testing) = (RwSignal::new(false), RwSignal::new(false));
+    let (refused, tested) = (refusals(&studio, path.clone()), path.clone());
     let may = studio.sessions.may(v1::Role::Engineer);
     let off = Signal::derive(move || {
         if !may {
@@ -70,6 +73,7 @@ pub(super) fn Details(
                 <div class="form-actions">
                     <Copy path=path.clone()/>
                     <Button on_press=move |()| editing.set(true) off_because=off>{t(namespace::EDIT)}</Button>
+                    <Button on_press=move |()| testing.set(true) off_because=off>{t(namespace::PUBLISH)}</Button>
                     <a href=trends>{t(namespace::SHOW_TREND)}</a>
                 </div>
                 <Show when=move || fault.with(|fault| !fault.is_empty())>
@@ -77,10 +81,12 @@ pub(super) fn Details(
                 </Show>
                 {facts}
                 <Who path=path.clone()/>
+                <Refusals list=refused/>
                 <p class="muted">{t(namespace::NOT_AVAILABLE)}</p>
             </div>
         </Panel>
         <Edit tag=tag.value open=editing on_changed=changed/>
+        <TestValue path=tested open=testing on_done=move |()| refused.refresh()/>
     }
 }
 
