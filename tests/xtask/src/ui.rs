@@ -8,6 +8,8 @@
 //! - What is served was built by this call, or the call failed.
 //! - `run` and `test` never prepare a compiler by themselves: without one they say how to get it.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
@@ -110,7 +112,44 @@ fn islands(place: &Place, dev: bool) -> Result<Option<PathBuf>> {
     }
     esbuild.args(entries);
     process::must(&mut esbuild)?;
+    let notices = notices(&work.join("node_modules"))?;
+    for script in scripts(&output)? {
+        let code = fs::read_to_string(&script).context("read an island")?;
+        fs::write(&script, notices.clone() + &code).context("write an island")?;
+    }
     Ok(Some(output))
+}
+
+/// The licences of the packages in a folder as one comment, each text once; without the tools, of
+/// which nothing gets into the bundle.
+fn notices(packages: &Path) -> Result<String> {
+    let mut texts = BTreeMap::new();
+    let mut folders = vec![packages.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).context("read the JavaScript packages")? {
+            let entry = entry.context("read the JavaScript packages")?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            match name.as_str() {
+                ".bin" | ".package-lock.json" | "esbuild" | "@esbuild" | "axe-core" => {}
+                _ if name.starts_with('@') => folders.push(entry.path()),
+                _ => {
+                    let place = entry.path().join("LICENSE");
+                    let text = fs::read_to_string(&place)
+                        .with_context(|| format!("read {}", place.display()))?;
+                    texts
+                        .entry(text.trim().replace("*/", "* /"))
+                        .or_insert_with(Vec::new)
+                        .push(name);
+                }
+            }
+        }
+    }
+    let mut notices = String::new();
+    for (text, mut names) in texts {
+        names.sort();
+        let _written = write!(notices, "/*! {}\n\n{text}\n*/\n", names.join(", "));
+    }
+    Ok(notices)
 }
 
 /// Installs what the lock file names, unless that is what is there.
@@ -154,4 +193,28 @@ fn scripts(source: &Path) -> Result<Vec<PathBuf>> {
     }
     scripts.sort();
     Ok(scripts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_licence_of_every_bundled_package_is_told_once() -> Result<()> {
+        let folder = std::env::temp_dir().join(format!("millrace-notices-{}", std::process::id()));
+        for (name, text) in
+            [("b", "as is */"), ("@c/a", "as is */\n"), ("d", "no warranty"), ("esbuild", "tool")]
+        {
+            fs::create_dir_all(folder.join(name))?;
+            fs::write(folder.join(name).join("LICENSE"), text)?;
+        }
+        let told = notices(&folder);
+        let missing = folder.join("e");
+        fs::create_dir_all(&missing)?;
+        let refused = notices(&folder);
+        gone(&folder)?;
+        assert_eq!(told?, "/*! a, b\n\nas is * /\n*/\n/*! d\n\nno warranty\n*/\n");
+        assert!(refused.is_err(), "a package without a licence is not bundled");
+        Ok(())
+    }
 }
