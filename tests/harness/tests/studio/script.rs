@@ -4,6 +4,7 @@ use crate::scene::{Scene, look};
 use anyhow::Context as _;
 use millrace_harness::{Browser, wait};
 use serde_json::{Value, json};
+use std::io::Write as _;
 
 const ENTER: &str = "\u{e007}";
 const TAB: &str = "\u{e004}";
@@ -64,7 +65,7 @@ fn designer(scene: &Scene) -> anyhow::Result<()> {
         "wires": [{ "from": "in", "port": "out", "to": "work" }],
     });
     let file = scene.appliance.folder().join("scripted.json");
-    std::fs::write(&file, document.to_string())?;
+    std::fs::File::create(&file)?.write_all(document.to_string().as_bytes())?;
     let file = file.to_str().context("a path that is text")?;
     scene.appliance.cli(&["pipeline", "import", file])?;
     let browser = &scene.browser;
