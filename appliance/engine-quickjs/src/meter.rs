@@ -23,6 +23,9 @@ use crate::thread_time;
 
 /// The CPU clock read at a call's start may be as old as this; the time since counts as used.
 const BASE_AGE_MAX: Duration = Duration::from_millis(1);
+/// How old the reading of the time without a CPU may be at a call's start; what was waited since is
+/// not counted either.
+const WAITED_AGE_MAX: Duration = Duration::from_secs(1);
 
 /// The clocks of a worker's thread.
 #[derive(Debug)]
@@ -30,16 +33,31 @@ pub(crate) struct Clocks {
     wall: Arc<SystemClock>,
     /// The last reading of both clocks.
     base: Cell<(Duration, Duration)>,
+    /// When the time that the thread waited for a CPU was last read, and that time.
+    waited: Cell<(Duration, Duration)>,
 }
 
 impl Clocks {
     pub(crate) fn new(wall: Arc<SystemClock>) -> Rc<Self> {
-        let base = Cell::new((wall.monotonic(), thread_time::now()));
-        Rc::new(Self { wall, base })
+        let now = wall.monotonic();
+        let base = Cell::new((now, thread_time::now()));
+        let waited = Cell::new((now, thread_time::waited().unwrap_or_default()));
+        Rc::new(Self { wall, base, waited })
     }
 
     pub(crate) fn wall(&self) -> Duration {
         self.wall.monotonic()
+    }
+
+    /// The time that the thread had waited for a CPU, at most [`WAITED_AGE_MAX`] ago.
+    fn waited_at(&self, wall: Duration) -> Duration {
+        let (read, waited) = self.waited.get();
+        if wall.saturating_sub(read) <= WAITED_AGE_MAX {
+            return waited;
+        }
+        let waited = thread_time::waited().unwrap_or_default();
+        self.waited.set((wall, waited));
+        waited
     }
 
     /// The thread's CPU time now, at most [`BASE_AGE_MAX`] too early.
@@ -67,6 +85,8 @@ pub(crate) struct Meter {
     wall_max: Cell<Duration>,
     started_wall: Cell<Duration>,
     started_cpu: Cell<Duration>,
+    /// What the thread had waited for a CPU before.
+    started_waited: Cell<Duration>,
     memory_bytes_max: Cell<u64>,
     output_bytes_max: Cell<usize>,
     console_bytes_left: Cell<usize>,
@@ -87,6 +107,7 @@ impl Meter {
             wall_max: Cell::new(Duration::ZERO),
             started_wall: Cell::new(Duration::ZERO),
             started_cpu: Cell::new(Duration::ZERO),
+            started_waited: Cell::new(Duration::ZERO),
             memory_bytes_max: Cell::new(0),
             output_bytes_max: Cell::new(0),
             console_bytes_left: Cell::new(0),
@@ -99,6 +120,7 @@ impl Meter {
     pub(crate) fn begin(&self, now: Duration, budget: &Budget, memory_bytes_max: u64, seed: u64) {
         self.started_wall.set(now);
         self.started_cpu.set(self.clocks.cpu_at(now));
+        self.started_waited.set(self.clocks.waited_at(now));
         self.cpu_max.set(budget.cpu);
         self.wall_max.set(budget.wall);
         self.output_bytes_max.set(budget.output_bytes_max);
@@ -123,6 +145,13 @@ impl Meter {
         thread_time::now().saturating_sub(self.started_cpu.get()).min(elapsed)
     }
 
+    /// The time on the wall without that in which the thread had no CPU: a starved box is not the
+    /// script's fault.
+    fn active(&self, elapsed: Duration) -> Duration {
+        let waited = thread_time::waited().unwrap_or_default();
+        elapsed.saturating_sub(waited.saturating_sub(self.started_waited.get()))
+    }
+
     /// Whether the call has to end. Asked by everything that may take long.
     pub(crate) fn is_over(&self) -> bool {
         if !self.is_running.get() {
@@ -145,7 +174,7 @@ impl Meter {
         if elapsed < self.cpu_max.get().min(self.wall_max.get()) {
             return false;
         }
-        if elapsed >= self.wall_max.get() {
+        if elapsed >= self.wall_max.get() && self.active(elapsed) >= self.wall_max.get() {
             self.verdict.set(Some(FaultKind::Wall));
         }
         if self.cpu_used(elapsed) >= self.cpu_max.get() {

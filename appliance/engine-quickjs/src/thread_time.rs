@@ -37,8 +37,26 @@ pub(crate) fn thread_number() -> Option<i32> {
 /// CPU time that another thread of this process has used, where the system tells.
 #[cfg(target_os = "linux")]
 pub(crate) fn of_thread(number: i32) -> Option<Duration> {
-    let text = std::fs::read_to_string(format!("/proc/self/task/{number}/schedstat")).ok()?;
-    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    schedstat(&format!("/proc/self/task/{number}/schedstat"), 0)
+}
+
+/// Time that this thread could have computed and had no CPU, where the system tells.
+#[cfg(target_os = "linux")]
+pub(crate) fn waited() -> Option<Duration> {
+    schedstat("/proc/thread-self/schedstat", 1)
+}
+
+/// Time that this thread could have computed and had no CPU, where the system tells.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn waited() -> Option<Duration> {
+    None
+}
+
+/// A figure of a thread: time on a CPU, then time in a run queue.
+#[cfg(target_os = "linux")]
+fn schedstat(file: &str, place: usize) -> Option<Duration> {
+    let text = std::fs::read_to_string(file).ok()?;
+    text.split_whitespace().nth(place)?.parse().ok().map(Duration::from_nanos)
 }
 
 /// CPU time that another thread of this process has used, where the system tells.

@@ -16,6 +16,9 @@ pub(crate) fn figures(class: &Class, result: &Value) -> Vec<Figure> {
 }
 
 fn figure(reading: &Reading, result: &Value) -> Option<Figure> {
+    if !is_valid(result) {
+        return None;
+    }
     let found = at(result, reading.at);
     let spread = match found.as_slice() {
         [one] => spread_of(one)?,
@@ -177,6 +180,8 @@ mod tests {
         for missing in ["/none", "/rows/*/floor/us", "/one/*"] {
             assert_eq!(read(missing, &result), None, "{missing}");
         }
+        let late = json!({ "one": 3.0, "invalid": "the load generator was late" });
+        assert_eq!(read("/one", &late), None, "nothing of a run that was invalid as a whole");
     }
 
     #[test]
