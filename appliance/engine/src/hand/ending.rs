@@ -22,7 +22,7 @@ use std::time::Duration;
 const REASON_BYTES_MAX: usize = 1_000;
 /// A killed run puts its pipeline behind all others; so many runs in a row within the limits bring
 /// it back.
-pub(crate) const RUNS_TO_COME_BACK: u32 = 10;
+const RUNS_TO_COME_BACK: u32 = 10;
 /// Longest pause after a killed script.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 

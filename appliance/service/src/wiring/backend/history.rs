@@ -1,7 +1,7 @@
 //! Tags and samples.
 
+use super::access::actor;
 use super::{Answers, failed};
-use millrace_access::Actor;
 use millrace_api::Fault;
 use millrace_api::backend as api;
 use millrace_catalog::NewTag;
@@ -112,8 +112,7 @@ impl Answers {
             }
             definitions.push(definition);
         }
-        let actor = Actor { who: by.who.clone(), from: Some(by.from) };
-        definitions.push(self.0.access.audit(&actor, "tag.import", &format!("{count} topics")));
+        definitions.push(self.0.access.audit(&actor(by), "tag.import", &format!("{count} topics")));
         self.durable(definitions, ())
     }
 
@@ -123,8 +122,7 @@ impl Answers {
         action: &str,
         by: &api::Actor,
     ) -> api::BoxFuture<Result<Tag, Fault>> {
-        let actor = Actor { who: by.who.clone(), from: Some(by.from) };
-        let audit = self.0.access.audit(&actor, action, &tag.path);
+        let audit = self.0.access.audit(&actor(by), action, &tag.path);
         self.durable(vec![Definition::Tag(tag.clone()), audit], tag)
     }
 

@@ -1,8 +1,8 @@
 //! The API's questions about sizing.
 
+use super::access::actor;
 use super::{Answers, failed, unavailable};
 use crate::wiring::sizing::Refused;
-use millrace_access::Actor;
 use millrace_api::Fault;
 use millrace_api::backend as api;
 use millrace_contract::v1;
@@ -88,8 +88,7 @@ fn refused(refused: Refused) -> Fault {
 
 impl Answers {
     fn sizing_entry(&self, by: &api::Actor, action: &str, subject: &str) -> [Definition; 1] {
-        let actor = Actor { who: by.who.clone(), from: Some(by.from) };
-        [self.0.access.audit(&actor, action, subject)]
+        [self.0.access.audit(&actor(by), action, subject)]
     }
 }
 

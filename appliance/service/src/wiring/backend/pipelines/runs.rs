@@ -4,6 +4,7 @@
 //! **Invariants**: a page of runs that have not ended is one moment of the engine's; a run that
 //! ends between two pages may be on both or, if the history does not keep it, on none.
 
+use super::super::access::actor;
 use super::{Answers, failed};
 use crate::wiring::pipelines::sink;
 use millrace_api::Fault;
@@ -141,9 +142,8 @@ impl Answers {
             });
         };
         let canceled = v1::CanceledRun { id: id.to_string(), was: status(was) };
-        let actor = millrace_access::Actor { who: by.who.clone(), from: Some(by.from) };
         let what = format!("{}/{} {id}", place.workspace.name, place.name);
-        let audit = self.0.access.audit(&actor, "run.cancel", &what);
+        let audit = self.0.access.audit(&actor(by), "run.cancel", &what);
         // Behind the engine's record in the journal, so that is durable with it.
         let durable = self.durable(vec![audit], canceled);
         let history = Arc::clone(&self.0.run_history);

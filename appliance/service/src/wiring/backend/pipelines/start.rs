@@ -2,6 +2,7 @@
 //!
 //! **Invariants**: a run is told by its id only when its request is durable.
 
+use super::super::access::actor;
 use super::{Answers, failed, runs};
 use crate::wiring::state::Shared;
 use millrace_api::Fault;
@@ -191,8 +192,7 @@ impl Answers {
             return failed(ask_fault(&fault));
         }
         let action = if value.is_some() { "variable.set" } else { "variable.remove" };
-        let actor = millrace_access::Actor { who: by.who.clone(), from: Some(by.from) };
-        let audit = self.0.access.audit(&actor, action, &format!("{}/{name}", workspace.name));
+        let audit = self.0.access.audit(&actor(by), action, &format!("{}/{name}", workspace.name));
         // Durable behind the variable's own record, so that both are when this is.
         self.durable(vec![audit], ())
     }
