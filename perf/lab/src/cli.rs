@@ -16,6 +16,7 @@ use crate::scenario::fleet::{self, FleetOptions};
 use crate::scenario::hostile::{self, HostileOptions};
 use crate::scenario::ingest::{self, IngestOptions};
 use crate::scenario::kill::{self, KillOptions};
+use crate::scenario::mixes::{self, MixesOptions};
 use crate::scenario::peers::{self, PeersOptions};
 use crate::scenario::pipelines::{self, PipelinesOptions};
 use crate::scenario::powercut::{self, PowercutOptions};
@@ -59,6 +60,8 @@ enum Scenario {
     Fleet(FleetOptions),
     /// What deployed triggers cost the values that they do not want.
     Beside(BesideOptions),
+    /// The sizing estimate against mixes of load that it was not made from.
+    Mixes(MixesOptions),
     /// Endless and memory-hungry scripts beside good pipelines.
     Hostile(HostileOptions),
     /// CPU hogs take the appliance's core: the issue comes, names the heaviest pipelines, and goes.
@@ -138,6 +141,7 @@ pub(crate) fn run() -> Result<ExitCode> {
         Scenario::Pipelines(options) => pipelines::run(&options),
         Scenario::Fleet(options) => fleet::run(&options),
         Scenario::Beside(options) => beside::run(&options),
+        Scenario::Mixes(options) => mixes::run(&options),
         Scenario::Hostile(options) => hostile::run(&options),
         Scenario::Starve(options) => starve::run(&options),
         Scenario::Unreachable(options) => unreachable::run(&options),

@@ -10,6 +10,7 @@ pub(crate) mod image;
 pub(crate) mod ingest;
 pub(crate) mod issues;
 pub(crate) mod kill;
+pub(crate) mod mixes;
 pub(crate) mod options;
 pub(crate) mod others;
 pub(crate) mod peers;

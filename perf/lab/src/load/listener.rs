@@ -22,6 +22,8 @@ use super::tally::{RunClock, Tally};
 
 const SIGN_IN_LIMIT: Duration = Duration::from_secs(10);
 const READ_BYTES: usize = 64 * 1024;
+/// Topics take turns, so a part of them has not exactly that part of the values.
+const NEARLY: f64 = 0.95;
 
 /// The subscriber.
 #[derive(Debug)]
@@ -34,6 +36,8 @@ pub(crate) struct Listener {
     /// Tags of each device.
     tags: usize,
     pub(crate) arrived: u64,
+    /// See [`Live`].
+    share: f64,
     pub(crate) repeated: u64,
     pub(crate) overtaken: u64,
     /// Whether the server has gone.
@@ -59,6 +63,7 @@ impl Listener {
             next: vec![0; devices * tags],
             tags: tags.max(1),
             arrived: 0,
+            share: live.share,
             repeated: 0,
             overtaken: 0,
             is_gone: false,
@@ -72,6 +77,15 @@ impl Listener {
         listener.confirmed()?;
         listener.stream.set_nonblocking(true).context("make a socket non-blocking")?;
         Ok(listener)
+    }
+
+    /// Whether all has come that is made of so many acknowledged values; of a part of them, nearly
+    /// all.
+    pub(crate) fn has_all(&self, acknowledged: u64) -> bool {
+        if self.share >= 1.0 {
+            return self.arrived >= acknowledged;
+        }
+        self.arrived as f64 >= acknowledged as f64 * self.share * NEARLY
     }
 
     fn confirmed(&mut self) -> Result<()> {

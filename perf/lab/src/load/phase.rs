@@ -161,7 +161,7 @@ pub(crate) fn drain(crowd: &mut Crowd) -> Result<()> {
         let derived = crowd
             .listeners
             .iter()
-            .all(|listener| listener.is_gone || listener.arrived >= crowd.tally.acknowledged);
+            .all(|listener| listener.is_gone || listener.has_all(crowd.tally.acknowledged));
         let acknowledged = crowd.in_flight == 0 && derived;
         // A server without verdicts never sends any: the first second shows it.
         if acknowledged && (verdicts || crowd.clock.now() + 9_000_000_000 > limit) {

@@ -75,10 +75,17 @@ pub(crate) struct Credential {
 }
 
 /// A live subscriber.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Live {
     pub(crate) credential: Credential,
     pub(crate) filter: String,
+    /// About how many of the devices' values come to it; the end of a run waits for these.
+    #[serde(default = "all")]
+    pub(crate) share: f64,
+}
+
+fn all() -> f64 {
+    1.0
 }
 
 /// A whole run.

@@ -75,7 +75,7 @@ impl<'a> Bench<'a> {
         let appliance = Appliance::start(setup)?;
         let clients = appliance.create_clients(devices)?;
         let credential = appliance.create_subscriber(&format!("{TWIN}#"))?;
-        let live = Live { credential, filter: format!("mr/v1/main/{TWIN}#") };
+        let live = Live { credential, filter: format!("mr/v1/main/{TWIN}#"), share: 1.0 };
         let http = appliance.http();
         Ok(Self {
             common,

@@ -308,7 +308,7 @@ fn side_by_side(
         let mut clients = mosquitto.target().clients.clone();
         let Some(credential) = clients.pop() else { bail!("there is no client to subscribe") };
         let target = Target { clients, ..mosquitto.target().clone() };
-        let live = Live { credential, filter: format!("mr/v1/main/{TWIN}#") };
+        let live = Live { credential, filter: format!("mr/v1/main/{TWIN}#"), share: 1.0 };
         let mut rows = Vec::new();
         let mut counter_first = 0;
         for _ in 0..options.repeat {

@@ -254,7 +254,7 @@ fn start_load(
     let wish = Wish {
         keep: Keep::Everything,
         book: Some(book.to_path_buf()),
-        live: vec![Live { credential, filter: format!("mr/v1/main/{TWIN}#") }],
+        live: vec![Live { credential, filter: format!("mr/v1/main/{TWIN}#"), share: 1.0 }],
         ..Wish::default()
     };
     let target = appliance.target(clients);

@@ -101,7 +101,7 @@ pub(super) const RULES: Rules = Rules {
         Crate { name: STUDIO_CORE, tier: 4, may_use: &[FLOW, CONTRACT] },
         Crate { name: STUDIO, tier: 5, may_use: &[STUDIO_CORE] },
         // They see the appliance as a black box.
-        Crate { name: LAB, tier: 4, may_use: &[MODEL, FLOW, CONTRACT, CLIENT] },
+        Crate { name: LAB, tier: 4, may_use: &[MODEL, FLOW, SIZING, CONTRACT, CLIENT] },
         Crate { name: HARNESS, tier: 4, may_use: &[MODEL, FLOW, CONTRACT, CLIENT] },
         // It sees both programs from outside.
         Crate { name: STUDIO_HARNESS, tier: 5, may_use: &[HARNESS] },

@@ -96,7 +96,10 @@ impl Kind {
         let mut live = Vec::new();
         if self == Self::Subscribers {
             let credential = bench.appliance.create_subscriber("lab/#")?;
-            live = vec![Live { credential, filter: "mr/v1/main/lab/#".into() }; SUBSCRIBERS];
+            live = vec![
+                Live { credential, filter: "mr/v1/main/lab/#".into(), share: 1.0 };
+                SUBSCRIBERS
+            ];
         }
         let mut tls = None;
         if self == Self::Tls {
